@@ -5,6 +5,7 @@
     allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on should say where")
 )]
 
+mod circles;
 pub mod jobs;
 pub mod qr;
 pub mod run;

@@ -1,5 +1,4 @@
-//! The answers of the jobs door, with the keys of the dialect. Every key is always there, as null if absent. The doc
-//! comments of the types are part of the tools' schemas.
+//! The answers of the jobs door. Every key is there, as null if absent. The doc comments are in the tools' schemas.
 
 use super::job::{RunEach, Step, StepReview};
 use super::session::{Frame, Happened, Outputs, Session};

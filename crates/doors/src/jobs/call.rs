@@ -1,5 +1,4 @@
-//! The arguments of the tools `start_workflow` and `finished_step`. The comments of the keys are their descriptions for
-//! agents.
+//! The arguments of the tools `start_workflow` and `finished_step`. The doc comments are in the tools' schemas.
 
 use countersign_core::answer::Row;
 use countersign_core::ids::Token;

@@ -1,8 +1,5 @@
-//! The tools of the jobs door, on an engine and its ledger.
-//!
-//! A verdict and the advance that follows it are two transactions, because the process that performs a round need not
-//! be the one that advances. The second is idempotent: a call after a crash finds the verdict recorded and advances
-//! once.
+//! The tools of the jobs door, on an engine and its ledger. A verdict and the advance after it are two transactions, as
+//! another process may perform the round. The second is idempotent: a call after a crash advances once.
 
 mod judging;
 mod sessions;
@@ -12,7 +9,7 @@ use super::call::{FinishedCall, StartCall};
 use super::feedback;
 use super::hand_in::{self, MAX_NOTES_BYTES, MAX_TEXT_BYTES};
 use super::instructions;
-use super::job::{Job, Step, Workflow};
+use super::job::{Job, Step, StepOutput, Workflow};
 use super::library::{Library, Unreadable};
 use super::session::{self, About, Frame, Gate, Happened, NotTaken, Outputs, Session};
 use countersign_core::digest::Digest;
@@ -22,6 +19,7 @@ use countersign_core::plan::PlanError;
 use countersign_core::policy::{Attempts, DEFAULT_MAX_INLINE_FILES, Overrides, Policy};
 use countersign_core::prompt::self_review_instructions;
 use countersign_core::review::{Actor, ActorKind, Channel, Refused, Review, Verb};
+use countersign_core::submission::Output;
 use countersign_engine::config::Config;
 use countersign_engine::engine::{Engine, EngineError, Prepared, Request, SelfReviewResults, Ticket};
 use countersign_engine::fresh::{self, now_ms};
@@ -37,7 +35,6 @@ const MAIN: &str = "main";
 const MAX_SESSIONS: u32 = 200;
 /// How many sessions of this process are remembered.
 const MAX_BEGUN: usize = 20;
-/// The actor of overrides by agents.
 const AGENT: &str = "agent";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,8 +55,7 @@ pub struct Options {
     pub one_client: bool,
 }
 
-/// The policy of steps: that of the project, but agents may override unless the configuration forbids it, as this
-/// dialect always allowed.
+/// The policy of steps: that of the project, but agents may override unless the configuration forbids it.
 pub fn policy(config: &Config, max_attempts: Option<u32>) -> Policy {
     let attempts = max_attempts.map_or(config.policy.attempts, Attempts::AtMost);
     Policy { overrides: config.overrides().unwrap_or(Overrides::Allow), attempts, ..config.policy.clone() }
@@ -109,8 +105,7 @@ impl Memory {
 
 /// Waits for reviewers on behalf of a call, as long as its client does, and reports progress to it.
 pub trait Waiting: Send + Sync {
-    /// Performs the round of this ticket and returns the review; none where that takes longer than the client waits.
-    /// The round goes on then: its questions are paid for.
+    /// The review after this round; none where the client does not wait so long. The round goes on: it is paid for.
     fn wait<'a>(
         &'a self,
         engine: &'a Engine,
@@ -118,7 +113,6 @@ pub trait Waiting: Send + Sync {
     ) -> Pin<Box<dyn Future<Output = Result<Option<Stored>, Refusal>> + Send + 'a>>;
 }
 
-/// Why a call has no answer, for the calling agent.
 #[derive(Debug, thiserror::Error)]
 pub enum Refusal {
     #[error(transparent)]
@@ -149,11 +143,6 @@ impl From<LedgerError> for Refusal {
 #[derive(Clone)]
 pub struct Answered {
     pub answer: Finished,
-    delivery: Option<Delivery>,
-}
-
-#[derive(Clone)]
-struct Delivery {
     session_id: String,
     passed: Option<(u32, String)>,
     ticket: Option<Ticket>,
@@ -162,7 +151,6 @@ struct Delivery {
 /// Whether a call can be about a session.
 type Could<'a> = &'a (dyn Fn(&Session) -> bool + Sync);
 
-/// An open step with what a call hands in for it.
 struct Work<'a> {
     session_id: &'a str,
     session: &'a Session,
@@ -181,7 +169,6 @@ impl Jobs {
         Self { engine: engine.replanned(planner), root, options, memory }
     }
 
-    /// Starts a workflow, on top of the agent's stack.
     pub async fn start_workflow(&self, call: StartCall) -> Result<Started, Refusal> {
         let agent = agent(call.agent_id.as_deref())?;
         let goal = self.engine.hide(&hand_in::words("goal", &call.goal, MAX_TEXT_BYTES)?);
@@ -192,7 +179,7 @@ impl Jobs {
         let (job, workflow) = self.find(&call.job_name, &call.workflow_name)?;
         self.refuse_blocked(&session_id, &job, &workflow).await?;
         let started = Happened::WorkflowStarted { agent: agent.clone(), goal, job, workflow };
-        let (session, _) = self.record(&session_id, |_| Ok(vec![started.clone()])).await?;
+        let (session, _) = self.record(&session_id, |_| Ok(Some(started.clone()))).await?;
         self.remember(&session_id);
         let frame = session.current(&agent)?;
         let begin_step = answer::begin(&session_id, frame, None);
@@ -205,8 +192,7 @@ impl Jobs {
         Ok(Started { begin_step, stack, important_note: note.to_owned() })
     }
 
-    /// Refuses to start a workflow anew while a step of it is blocked in this session, for any agent id: that would
-    /// give all attempts back.
+    /// Refuses to start a workflow anew while a step of it is blocked, for any agent id: that would give all attempts back.
     async fn refuse_blocked(&self, session_id: &str, job: &Job, workflow: &str) -> Result<(), Refusal> {
         let ledger = self.engine.ledger();
         let session = fold(&ledger.notes(&stream(session_id)).await?)?;
@@ -220,7 +206,6 @@ impl Jobs {
         Ok(())
     }
 
-    /// Hands a step in. The next one begins once it has passed.
     pub async fn finished_step(
         &self,
         call: FinishedCall,
@@ -255,7 +240,7 @@ impl Jobs {
 
     /// Records that the client has an answer: the same call later is a new one.
     pub async fn delivered(&self, answered: &Answered) -> Result<(), Refusal> {
-        let Some(Delivery { session_id, passed, ticket }) = &answered.delivery else { return Ok(()) };
+        let Answered { session_id, passed, ticket, .. } = answered;
         if let Some(ticket) = ticket {
             self.engine.delivered(ticket).await?;
         }
@@ -263,7 +248,7 @@ impl Jobs {
             self.record(session_id, |session| {
                 let done = session.frame(*frame).and_then(|frame| frame.done.get(step));
                 let event = Happened::AnswerDelivered { frame: *frame, step: step.clone() };
-                Ok(done.filter(|done| !done.delivered).map(|_| event).into_iter().collect())
+                Ok(done.filter(|done| !done.delivered).map(|_| event))
             })
             .await?;
         }
@@ -280,13 +265,12 @@ impl Jobs {
         let agent = agent(agent_id)?;
         let explanation = self.engine.hide(&hand_in::words("explanation", explanation, MAX_TEXT_BYTES)?);
         let (session_id, before) = self.session(session_id, &|session| session.is_at_work(&agent)).await?;
-        let (session, events) =
-            self.record(&session_id, |session| Ok(vec![session.abort(&agent, &explanation)?])).await?;
-        let aborted = events.first().and_then(|event| answer::aborted(&before, &session, event));
+        let (session, event) =
+            self.record(&session_id, |session| session.abort(&agent, &explanation).map(Some)).await?;
+        let aborted = event.and_then(|event| answer::aborted(&before, &session, &event));
         aborted.ok_or_else(|| Refusal::not_taken("the workflow changed meanwhile: call again"))
     }
 
-    /// Goes back to a step; later steps are to be done again.
     pub async fn go_to_step(
         &self,
         step: &str,
@@ -296,9 +280,9 @@ impl Jobs {
         let agent = agent(agent_id)?;
         let step = hand_in::step_id(step)?;
         let (session_id, _) = self.session(session_id, &|session| session.is_at_work(&agent)).await?;
-        let (session, events) =
-            self.record(&session_id, |session| Ok(vec![session.go_to(&agent, &step)?])).await?;
-        let invalidated_steps = match events.into_iter().next() {
+        let (session, event) =
+            self.record(&session_id, |session| session.go_to(&agent, &step).map(Some)).await?;
+        let invalidated_steps = match event {
             Some(Happened::WentBack { invalidated, .. }) => invalidated,
             _ => vec![],
         };
@@ -331,7 +315,6 @@ pub(super) fn subject(session_id: &str, frame: u32, step: &str) -> Subject {
     Subject::new(super::DOOR, [session_id, &frame.to_string(), step])
 }
 
-/// Refuses work on a step whose review waits for a person.
 fn refuse_stopped(review: Option<&Review>, step: &Step) -> Result<(), Refusal> {
     match review.and_then(|review| Some((review, review.standing()?))) {
         Some((review, Outcome::Stopped(why))) if why != Stop::Withdrawn => {

@@ -40,13 +40,11 @@ pub fn how_to_invoke(job: &str, workflow: &str) -> String {
     format!("call start_workflow with job_name \"{job}\", workflow_name \"{workflow}\" and your goal")
 }
 
-/// Reviews without a file.
 pub fn not_applicable(names: &[String]) -> Option<String> {
     (!names.is_empty())
         .then(|| format!("Not checked, because the optional output was not submitted: {}.", names.join(", ")))
 }
 
-/// Remarks on a step that passed.
 pub fn passed(review: &Review, names: &[String]) -> Option<String> {
     let waived: Vec<_> = review.waived().iter().map(Finding::words).collect();
     let advice = (!waived.is_empty())
@@ -61,7 +59,6 @@ pub fn again(step: &str) -> String {
     )
 }
 
-/// The findings of a round, what has no verdict, and how to go on.
 pub fn needs_work(review: &Review, step: &Step, not_applicable_names: &[String]) -> String {
     let mut out = findings(review);
     let open = unanswered(review, step);

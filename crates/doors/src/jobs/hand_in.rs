@@ -132,7 +132,6 @@ fn is_ours(relative: &str, root: &Root) -> bool {
         || inside.starts_with(".deepwork/tmp") && inside.file_name().is_some_and(named)
 }
 
-/// The start of a text of the caller, for messages.
 pub fn shown(text: &str) -> String {
     visible_line(cut(text, 200)).into_owned()
 }
@@ -160,7 +159,6 @@ pub fn step_id(given: &str) -> Result<String, NotTaken> {
     }
 }
 
-/// A text of bounded length without a NUL byte.
 pub fn text(what: &str, given: &str, most: usize) -> Result<String, NotTaken> {
     if given.len() > most {
         return Err(NotTaken(format!("{what} has {} bytes, but at most {most} are allowed", given.len())));
@@ -171,7 +169,6 @@ pub fn text(what: &str, given: &str, most: usize) -> Result<String, NotTaken> {
     Ok(given.to_owned())
 }
 
-/// The same, and not empty.
 pub fn words(what: &str, given: &str, most: usize) -> Result<String, NotTaken> {
     match given.trim() {
         "" => Err(NotTaken(format!("{what} is empty"))),

@@ -27,8 +27,7 @@ pub fn folder(root: &Root) -> io::Result<PathBuf> {
 /// The longest part of a step's id in a name: the whole name must fit a file system.
 const STEP_BYTES: usize = 80;
 
-/// The file name for a step. `review` is part of it where the name without is taken: names of sessions and steps may
-/// have `_`, and a session may have one step in two workflows.
+/// The file name for a step, with `review` where the name without it is taken: by another workflow, or a name with `_`.
 pub fn name(session_id: &str, step: &str, review: Option<&ReviewId>) -> String {
     let review = review.map(|review| format!("_{review}")).unwrap_or_default();
     format!("quality_review_{session_id}_{}{review}.md", cut(step, STEP_BYTES))
@@ -39,7 +38,6 @@ pub fn write(path: &Path, document: &str, review: &ReviewId) -> io::Result<()> {
     workspace::write_atomically(path, &format!("{document}\n(review {review})\n"))
 }
 
-/// The review of the instructions in a file.
 pub fn review_at(path: &Path) -> Option<ReviewId> {
     // Checked first: opening a pipe would wait.
     let size = std::fs::symlink_metadata(path).ok().filter(|found| found.is_file())?.len();

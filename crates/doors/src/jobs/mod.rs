@@ -1,11 +1,9 @@
-//! The jobs door: agents work through a job step by step, and each step is judged before the next begins. The MCP
-//! tools that call it are in the countersign crate.
+//! The jobs door: agents work through a job step by step, and each step is judged before the next begins.
 
 pub mod answer;
 mod call;
 mod door;
 mod feedback;
-mod folder;
 mod hand_in;
 mod instructions;
 mod job;

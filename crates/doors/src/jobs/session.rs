@@ -1,5 +1,4 @@
-//! A session: which workflows are under way for which agent, and which of their steps are done. Pure: events in, state
-//! out, and the decisions about calls.
+//! A session: the workflows of each agent, and which of their steps are done. Pure: events in, state and decisions out.
 
 use super::job::{Job, Step, Workflow};
 use countersign_core::digest::{Digest, Parts};
@@ -55,7 +54,6 @@ impl Happened {
     }
 }
 
-/// How a step passed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Gate {
@@ -99,12 +97,10 @@ pub struct Done {
     pub delivered: bool,
 }
 
-/// Why a call is refused, for the calling agent.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct NotTaken(pub String);
 
-/// The step that a call of `finished_step` is about.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct About {
     pub frame: u32,
@@ -127,7 +123,6 @@ pub fn arguments(outputs: &Outputs, notes: Option<&str>) -> Digest {
 }
 
 impl Session {
-    /// Applies one event, without deciding anything.
     pub fn apply(&mut self, event: &Happened) {
         self.n += 1;
         match event {
@@ -314,7 +309,6 @@ impl Frame {
         self.workflow.entries.iter().position(|entry| entry.iter().any(|step| !self.done.contains_key(step)))
     }
 
-    /// The steps that can be finished now.
     pub fn open_steps(&self) -> Vec<&Step> {
         let entry = self.entry().and_then(|entry| self.workflow.entries.get(entry));
         let open = entry.into_iter().flatten().filter(|step| !self.done.contains_key(*step));
@@ -331,7 +325,6 @@ impl Frame {
         About { frame: self.number, step: step.to_owned(), again: false }
     }
 
-    /// The step of a call that names it.
     fn about(&self, step: &str, arguments: &Digest) -> Result<About, NotTaken> {
         let open = self.open_steps();
         if open.iter().any(|known| known.id == step) {

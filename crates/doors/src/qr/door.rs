@@ -1,12 +1,9 @@
-//! Every change of a phase's state: in the file under its lock, then in the ledger.
-//!
-//! The file owns items, statuses and the round; the ledger owns who ruled, what was accepted, and the content that
-//! passed. A file that was changed by other programs is used as it is, and the ledger records that.
+//! Every change of a phase's state: in the file under its lock, then in the ledger. The file owns items, statuses and
+//! the round; the ledger who ruled, what was accepted, and the content that passed. It also records changes by others.
 
 use super::file::{FileError, Loaded, Locked, StateDir};
 use super::item::{Item, Status};
-use super::note::{Note, passed_digests};
-use super::on_record::OnRecord;
+use super::on_record::{Note, OnRecord, passed_digests};
 use super::phase::Phase;
 use super::state::State;
 use super::transition::{self, Fixed, Refused, Ruling, Touched};
@@ -28,10 +25,8 @@ pub enum QrError {
     File(#[from] FileError),
     #[error(transparent)]
     Refused(#[from] Refused),
-    /// The ledger failed after the file was written.
     #[error("the state file is written, but the ledger has no record of it: {0}")]
     Ledger(#[from] LedgerError),
-    /// The ledger failed before the file was written.
     #[error("nothing was changed: {0}")]
     Unread(LedgerError),
     #[error("the phase already has {}", counted(*.0, "item", "items"))]
@@ -40,7 +35,6 @@ pub enum QrError {
     PeopleOnly(&'static str),
 }
 
-/// One phase in one state directory.
 pub struct Qr {
     pub dir: StateDir,
     pub phase: Phase,
@@ -56,15 +50,13 @@ impl Qr {
         self.subject([]).as_str().to_owned()
     }
 
-    /// The subject of this phase, or of a part of it.
     pub(super) fn subject<const N: usize>(&self, parts: [&str; N]) -> Subject {
         let dir = self.dir.path().canonicalize().unwrap_or_else(|_| self.dir.path().to_owned());
         let dir = dir.to_string_lossy();
         Subject::new(super::DOOR, [&*dir, self.phase.name()].into_iter().chain(parts))
     }
 
-    /// Takes items: once a phase, unless `again` names who replaces them. The round stays then. After a failure only
-    /// people may replace items: otherwise an agent could get rid of the failed ones.
+    /// Takes items: once a phase, unless `again` names who replaces them. After a failure only people may replace them.
     pub async fn decompose(
         &self,
         items: Vec<Item>,
@@ -90,14 +82,10 @@ impl Qr {
         Ok(state)
     }
 
-    /// Whether an actor may replace the items.
     pub fn may_begin_again(&self, known: &State, asks: Option<&Actor>) -> Result<(), QrError> {
-        match asks.is_some_and(Actor::may_decide) || is_untouched(known) {
-            true => Ok(()),
-            false => {
-                Err(QrError::PeopleOnly("an item failed in this phase: only a person may replace the items"))
-            }
-        }
+        let may = asks.is_some_and(Actor::may_decide) || is_untouched(known);
+        let refused = "an item failed in this phase: only a person may replace the items";
+        may.then_some(()).ok_or(QrError::PeopleOnly(refused))
     }
 
     /// Records a ruling, of a review or of the caller. `digest` is that of the file the ruling is about.
@@ -193,8 +181,7 @@ impl Qr {
         changed
     }
 
-    /// The record of a state, and reasons to doubt the state. Where there are any, file and ledger are read again
-    /// under the lock: another process may have written one of them just then.
+    /// The record of a state, and reasons to doubt it, checked again under the lock: another process may just write.
     pub async fn on_record(&self, loaded: &Loaded) -> Result<(OnRecord, Vec<String>), QrError> {
         let (on, doubts) = self.compare(loaded).await?;
         if doubts.is_empty() || !self.dir.has_lock(self.phase) {
@@ -233,8 +220,7 @@ impl Qr {
         .await
     }
 
-    /// Begins the phase again; true if there was a state to remove. After a failure only people may: otherwise a loop
-    /// could give itself new rounds for ever.
+    /// Begins the phase again; true if there was a state. After a failure only people may, so that no loop is endless.
     pub async fn reset(&self, by: &Actor) -> Result<bool, QrError> {
         let locked = self.dir.lock(self.phase)?;
         let untouched = match locked.read() {
@@ -288,7 +274,6 @@ impl Qr {
     }
 }
 
-/// Whether nothing has failed or been accepted yet.
 fn is_untouched(state: &State) -> bool {
     state.iteration == 1 && state.items.iter().all(|item| item.fail_count == 0 && !item.accepted)
 }

@@ -1,7 +1,5 @@
-//! The state files of a folder on the disk: read at any time, written under a lock.
-//!
-//! The lock is a file beside the state file. Locking the state file itself would lock what the next writer
-//! replaces, and two writers could both hold a lock.
+//! The state files of a folder on the disk: read at any time, written under a lock. The lock is a file beside the state
+//! file: the next writer replaces the state file itself, and two writers could both hold a lock of it.
 
 use super::phase::{Phase, file_name};
 use super::state::{HINT, State};
@@ -50,12 +48,10 @@ pub struct StateDir(PathBuf);
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Loaded {
     pub state: State,
-    /// The digest of the file's bytes.
     pub digest: Digest,
 }
 
 impl StateDir {
-    /// The directory at this path, which need not exist yet.
     pub fn new(path: impl Into<PathBuf>) -> Self {
         Self(path.into())
     }
@@ -95,7 +91,6 @@ impl StateDir {
         read_state(&self.file(phase)?)
     }
 
-    /// The state of a phase that must have one.
     pub fn require(&self, phase: Phase) -> Result<Loaded, FileError> {
         self.require_folder()?;
         self.read(phase)?.ok_or_else(|| FileError::Missing(self.0.join(phase.file_name())))
@@ -114,7 +109,6 @@ impl StateDir {
         self.0.join(format!("{}.lock", phase.file_name()))
     }
 
-    /// Keeps all others from writing the state of a phase.
     pub(super) fn lock(&self, phase: Phase) -> Result<Locked, FileError> {
         self.require_folder()?;
         let path = self.lock_path(phase);
@@ -158,7 +152,6 @@ impl Locked {
         self.read()?.ok_or_else(|| FileError::Missing(self.path.clone()))
     }
 
-    /// Replaces the state, and returns the digest of the new file.
     pub fn write(&self, state: &State) -> Result<Digest, FileError> {
         let file = FileBytes { path: self.path.clone(), bytes: state.text().into_bytes() };
         let text = within_bounds(&file)?;

@@ -15,7 +15,6 @@ const KEYS: [&str; 4] = ["id", "scope", "check", "severity"];
 pub const FORM: &str =
     r#"{"items": [{"scope": "*", "check": "what to verify", "severity": "MUST"}]}, or the list alone"#;
 
-/// The items of a text in JSON, as new items of a phase.
 pub fn parse(path: &Path, text: &str, phase: Phase) -> Result<Vec<Item>, Diagnostic> {
     let source = Source::new(path, text);
     let items = match strict_json::parse(source.text()) {

@@ -40,7 +40,6 @@ impl Status {
 /// One item. Unknown fields of the file are kept, in their order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Item {
-    /// Its id, unique in the file.
     pub id: String,
     pub scope: Scope,
     pub check: String,
@@ -75,7 +74,6 @@ impl Item {
         }
     }
 
-    /// The number of failures that the status alone implies.
     fn implied_fail_count(&self) -> u32 {
         u32::from(self.status == Status::Fail)
     }
@@ -167,7 +165,7 @@ impl<'de> Visitor<'de> for ItemSeed<'_> {
             }
             match key.as_str() {
                 "id" => item.id = new_id(&mut entries, self.0)?,
-                "scope" => item.scope = entries.next_value()?,
+                "scope" => item.scope = scope(&mut entries)?,
                 "check" => item.check = words(&mut entries)?,
                 "status" => item.status = status(&mut entries)?,
                 "finding" => item.finding = text_or_null(&mut entries)?,
@@ -195,7 +193,7 @@ fn extra<'de, A: MapAccess<'de>>(
 ) -> Result<Json, A::Error> {
     Ok(match key {
         "severity" => {
-            let severity::Found(value, severity) = entries.next_value()?;
+            let (value, severity) = severity::found(entries)?;
             item.severity = severity;
             value
         }
@@ -222,6 +220,11 @@ fn new_id<'de, A: MapAccess<'de>>(entries: &mut A, seen: &mut HashSet<String>) -
         })
     };
     entries.next_value_seed(Text { expected: "an id, a text such as \"plan-001\"", read })
+}
+
+fn scope<'de, A: MapAccess<'de>>(entries: &mut A) -> Result<Scope, A::Error> {
+    let expected = "a scope, a text such as \"*\" or \"file:src/a.rs\"";
+    entries.next_value_seed(Text { expected, read: |text: Option<&str>| text.map(Scope::parse) })
 }
 
 fn status<'de, A: MapAccess<'de>>(entries: &mut A) -> Result<Status, A::Error> {

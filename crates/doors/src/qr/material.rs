@@ -1,5 +1,4 @@
-//! The material of a phase, and which of it the scope of an item shows: all artifacts, one part of a plan, or one file.
-//! A scope that shows nothing is an error. Pure.
+//! The material of a phase, and which of it a scope shows: all, a part of a plan, or a file; nothing is an error. Pure.
 
 use super::item::Item;
 use super::plan::{Kind, Part, Plan};
@@ -36,7 +35,6 @@ pub enum Shows<'m> {
 }
 
 impl Materials {
-    /// Artifacts, with the parts of the plans among them.
     pub fn new(artifacts: Vec<Artifact>) -> Result<Self, String> {
         let mut plan = Plan::default();
         for artifact in &artifacts {
@@ -90,7 +88,6 @@ impl Materials {
         }
     }
 
-    /// Messages about the first items whose scopes show nothing.
     pub(super) fn nowhere(&self, items: &[&Item], exists: &dyn Fn(&str) -> bool) -> Vec<String> {
         let wrong = |item: &&Item| {
             let words = self.shows(&item.scope, exists).err()?;
@@ -102,7 +99,6 @@ impl Materials {
 
 const NOWHERE_MAX: usize = 20;
 
-/// The sentence that tells a verifier what a scope shows.
 pub fn meant(scope: &Scope, shows: Shows<'_>) -> String {
     match (shows, scope.lines()) {
         (Shows::Everything, _) if scope.is_macro() => "This is about everything that is shown.".to_owned(),

@@ -1,16 +1,13 @@
-//! The qr door: a review in many small items, verified one by one. The state of a phase is one JSON file, which
-//! several processes write under a lock. The commands of the door are use cases of the app crate.
+//! The qr door: a review in many small items, verified one by one. The state of a phase is one JSON file with a lock.
 
 pub mod asking;
 mod door;
 mod file;
 pub mod given;
 mod item;
-mod loop_state;
 mod material;
 mod modules;
 mod next;
-mod note;
 mod on_record;
 mod ordered;
 mod phase;
@@ -26,13 +23,13 @@ pub mod words;
 pub use door::{Qr, QrError};
 pub use file::{FileError, Loaded, StateDir, read_state};
 pub use item::{Item, Status};
-pub use loop_state::LoopState;
 pub use material::Materials;
 pub use modules::{FOLDER as MODULES_FOLDER, Modules};
 pub use next::{Here, shell_word};
 pub use on_record::OnRecord;
 pub use phase::Phase;
 pub use state::State;
+pub use transition::LoopState;
 
 /// The first part of the subjects of this door.
 pub const DOOR: &str = "qr";

@@ -4,7 +4,6 @@ use super::phase::Phase;
 use super::state::State;
 use countersign_core::policy::{GateEnd, GatePolicy, GateResult};
 
-/// The phase and the directory, for the commands in answers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Here {
     /// The state directory, as the caller can type it.
@@ -15,7 +14,6 @@ pub struct Here {
 }
 
 impl Here {
-    /// The command that does this, for this phase.
     pub fn command(&self, words: &str) -> String {
         self.command_in(self.phase, words)
     }
@@ -32,18 +30,15 @@ impl Here {
         self.next("Invoke verifiers for each item.", "verify")
     }
 
-    /// The next step where there are no items.
     pub fn decompose(&self) -> String {
         self.next("Break the artifact into items.", "decompose")
     }
 
-    /// The next step where there is no state directory.
     pub fn init(&self) -> String {
         let command = format!("countersign qr init --state-dir {}", shell_word(&self.state_dir));
         next_line("Make the state directory.", &command)
     }
 
-    /// The next step after fix instructions.
     pub fn fixed(&self) -> String {
         self.next("Apply the fixes, then say so.", "fixed --files FILE…")
     }
@@ -52,7 +47,6 @@ impl Here {
         self.next("Invoke the gate.", "gate")
     }
 
-    /// The next step of an executor.
     pub fn execute(&self) -> String {
         self.next("Do the work of this phase, then review it.", "decompose")
     }

@@ -7,11 +7,8 @@ pub enum Phase {
     /// The structure of the plan; some files call it `plan-design`.
     PlanStructure,
     PlanCode,
-    /// The documentation in the plan.
     PlanDocs,
-    /// The code as it was written.
     ImplCode,
-    /// The documentation as it was written.
     ImplDocs,
 }
 
@@ -54,13 +51,11 @@ impl Phase {
         file_name(self.name())
     }
 
-    /// The phase of a state file, by the file's name.
     pub fn of_file_name(name: &str) -> Option<Self> {
         Self::named(name.strip_prefix("qr-")?.strip_suffix(".json")?)
     }
 }
 
-/// The name of the state file of a phase that goes by `name`.
 pub(super) fn file_name(name: &str) -> String {
     format!("qr-{name}.json")
 }

@@ -1,5 +1,4 @@
-//! The prompts of this door and the shapes of the replies. Deterministic: the same state and the same material give
-//! the same text. Pure.
+//! The prompts of this door and the shapes of the replies. Pure: the same state and material give the same text.
 
 use super::item::Item;
 use super::material::{Shows, meant};
@@ -20,7 +19,6 @@ const fn field(name: &'static str, kind: Kind, says: &'static str) -> Field {
     Field { name, kind, required: true, says }
 }
 
-/// The reply to "break this into items".
 pub const ITEMS: Shape = Shape(&[field(
     "items",
     Kind::List(&[
@@ -31,7 +29,6 @@ pub const ITEMS: Shape = Shape(&[field(
     "at least one",
 )]);
 
-/// The reply to "how is this fixed".
 pub const FIXES: Shape = Shape(&[field(
     "fixes",
     Kind::List(&[
@@ -45,7 +42,6 @@ pub const FIXES: Shape = Shape(&[field(
     "one entry for each failed item, none left out, none twice",
 )]);
 
-/// The reply to "is this milestone there".
 pub const MILESTONE: Shape = Shape(&[
     field(
         "status",

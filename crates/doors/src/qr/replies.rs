@@ -110,8 +110,7 @@ fn place(evidence: &str) -> Option<(String, u32)> {
     (!path.trim().is_empty()).then(|| (path.trim().to_owned(), line))
 }
 
-/// The criteria after a look at the disk: one whose evidence does not exist is not met. `has_line` says whether a file
-/// has a line.
+/// The criteria after a look at the disk: one whose evidence does not exist is not met.
 pub(super) fn with_evidence(
     criteria: Vec<Reconciled>,
     has_line: &dyn Fn(&str, u32) -> Result<(), String>,

@@ -1,10 +1,8 @@
 //! The scope of an item: everything, or one named part; and the content of the file that it names.
 
-use super::ordered::Text;
 use countersign_core::digest::Digest;
 use countersign_core::text::hides;
 use countersign_engine::yaml::{quoted, read_at_most};
-use serde::de::{Deserialize, DeserializeSeed, Deserializer};
 use std::fmt;
 use std::path::{Path, PathBuf};
 
@@ -13,7 +11,6 @@ const SCOPE_CHARS_MAX: usize = 1000;
 const FILE_BYTES_MAX: usize = 64 * 1024 * 1024;
 const WHOLE: &str = "*";
 
-/// A scope, as it is written in the state file.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Scope(String);
 
@@ -65,8 +62,7 @@ impl Scope {
         read_lines(rest.rsplit_once(':')?.1)
     }
 
-    /// The digest of the whole file it names, as the file is now: lines only say where to look. None where it names
-    /// no file, or where the file cannot be read.
+    /// The digest of the whole file it names, as it is now. None where it names no file, or one that cannot be read.
     pub fn file_digest(&self, root: &Path) -> Option<Digest> {
         let bytes = read_at_most(&root.join(self.file()?), FILE_BYTES_MAX).ok()?;
         (bytes.len() <= FILE_BYTES_MAX).then(|| Digest::of(&bytes))
@@ -93,13 +89,6 @@ fn read_lines(text: &str) -> Option<(u32, u32)> {
 impl fmt::Display for Scope {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
-    }
-}
-
-impl<'de> Deserialize<'de> for Scope {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let expected = "a scope, a text such as \"*\" or \"file:src/a.rs\"";
-        Text { expected, read: |text: Option<&str>| text.map(Scope::parse) }.deserialize(deserializer)
     }
 }
 

@@ -3,9 +3,8 @@
 use super::ordered::{Json, Text};
 use countersign_core::criterion::Severity;
 use countersign_engine::yaml::quoted;
-use serde::de::{Deserialize, DeserializeSeed, Deserializer};
+use serde::de::MapAccess;
 
-/// The severity of an item that names none.
 pub(super) const DEFAULT: Severity = Severity::Should;
 
 fn named(word: &str) -> Option<Severity> {
@@ -17,7 +16,6 @@ fn named(word: &str) -> Option<Severity> {
     }
 }
 
-/// The severity with this name, or the message about a wrong name.
 pub(super) fn parse(word: &str) -> Result<Severity, String> {
     named(word).ok_or_else(|| format!("unknown severity {}: use MUST, SHOULD or MAY", quoted(word)))
 }
@@ -39,17 +37,13 @@ pub(super) fn written(found: &Json, severity: Severity) -> Json {
     }
 }
 
-/// A severity, and the value it was read from.
-pub(super) struct Found(pub Json, pub Severity);
-
-impl<'de> Deserialize<'de> for Found {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let read = |word: Option<&str>| {
-            let Some(word) = word else { return Some(Ok(Found(Json::Null, DEFAULT))) };
-            Some(parse(word).map(|severity| Found(Json::Text(word.to_owned()), severity)))
-        };
-        Text { expected: "a severity: MUST, SHOULD or MAY", read }.deserialize(deserializer)
-    }
+/// Reads a severity, and the value it stands for.
+pub(super) fn found<'de, A: MapAccess<'de>>(entries: &mut A) -> Result<(Json, Severity), A::Error> {
+    let read = |word: Option<&str>| {
+        let Some(word) = word else { return Some(Ok((Json::Null, DEFAULT))) };
+        Some(parse(word).map(|severity| (Json::Text(word.to_owned()), severity)))
+    };
+    entries.next_value_seed(Text { expected: "a severity: MUST, SHOULD or MAY", read })
 }
 
 #[cfg(test)]

@@ -12,7 +12,6 @@ use std::fmt;
 use std::path::Path;
 
 pub(super) const ITEMS_MAX: usize = 100_000;
-/// The version that is written.
 const SCHEMA_VERSION: &str = "1.0";
 pub(super) const HINT: &str = "correct the file, or begin the phase again: countersign qr reset";
 
@@ -23,14 +22,12 @@ pub struct State {
     pub iteration: u32,
     pub items: Vec<Item>,
     phase_name: String,
-    /// The version as it was found.
     schema_version: Json,
     /// All other keys, as they were found; the round too where it was written.
     found: Vec<(String, Json)>,
 }
 
 impl State {
-    /// A phase in its first round.
     pub fn new(phase: Phase, items: Vec<Item>) -> Self {
         Self {
             phase,
@@ -92,7 +89,6 @@ impl State {
     }
 }
 
-/// A JSON error as a diagnostic at its place.
 pub(super) fn problem(source: &std::sync::Arc<Source>, error: &serde_json::Error) -> Diagnostic {
     let text = source.text();
     let start: usize = text.split_inclusive('\n').take(error.line().saturating_sub(1)).map(str::len).sum();
@@ -150,11 +146,11 @@ impl<'de> Visitor<'de> for StateVisitor {
         let mut found = vec![];
         while let Some(key) = entries.next_key::<String>()? {
             let again = match key.as_str() {
-                "schema_version" => version.replace(entries.next_value::<Version>()?.0).is_some(),
-                "phase" => phase.replace(entries.next_value::<Named>()?).is_some(),
-                "items" => items.replace(entries.next_value::<Items>()?.0).is_some(),
+                "schema_version" => version.replace(entries.next_value_seed(Version)?).is_some(),
+                "phase" => phase.replace(named(&mut entries)?).is_some(),
+                "items" => items.replace(entries.next_value_seed(Items)?).is_some(),
                 "iteration" => {
-                    iteration = entries.next_value::<Round>()?.0;
+                    iteration = entries.next_value_seed(Round)?;
                     add(&mut found, key.clone(), Json::Number(iteration.into()))?;
                     false
                 }
@@ -167,24 +163,24 @@ impl<'de> Visitor<'de> for StateVisitor {
                 return Err(twice(&key));
             }
         }
-        let Named(phase, phase_name) = phase.ok_or_else(|| A::Error::custom("the file has no `phase`"))?;
+        let (phase, phase_name) = phase.ok_or_else(|| A::Error::custom("the file has no `phase`"))?;
         let items = items.ok_or_else(|| A::Error::custom("the file has no `items`"))?;
         let schema_version = version.unwrap_or_else(|| Json::Text(SCHEMA_VERSION.to_owned()));
         Ok(State { phase, iteration, items, phase_name, schema_version, found })
     }
 }
 
-struct Items(Vec<Item>);
+struct Items;
 
-impl<'de> Deserialize<'de> for Items {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_seq(ItemsVisitor).map(Self)
+impl<'de> DeserializeSeed<'de> for Items {
+    type Value = Vec<Item>;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Vec<Item>, D::Error> {
+        deserializer.deserialize_seq(self)
     }
 }
 
-struct ItemsVisitor;
-
-impl<'de> Visitor<'de> for ItemsVisitor {
+impl<'de> Visitor<'de> for Items {
     type Value = Vec<Item>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -205,88 +201,77 @@ impl<'de> Visitor<'de> for ItemsVisitor {
 }
 
 /// A phase, and the name it was found under.
-struct Named(Phase, String);
-
-impl<'de> Deserialize<'de> for Named {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let read = |name: Option<&str>| {
-            let name = name?;
-            let phase = Phase::named(name).ok_or_else(|| phase_problem(name));
-            Some(phase.map(|phase| Named(phase, name.to_owned())))
-        };
-        Text { expected: "the name of a phase", read }.deserialize(deserializer)
-    }
+fn named<'de, A: MapAccess<'de>>(entries: &mut A) -> Result<(Phase, String), A::Error> {
+    let read = |name: Option<&str>| {
+        let name = name?;
+        let phase = Phase::named(name).ok_or_else(|| phase_problem(name));
+        Some(phase.map(|phase| (phase, name.to_owned())))
+    };
+    entries.next_value_seed(Text { expected: "the name of a phase", read })
 }
 
-/// The message about a name that no phase has.
 pub fn phase_problem(name: &str) -> String {
     let known = Phase::ALL.map(Phase::name);
     format!("unknown phase {}: {}", quoted(name), did_you_mean(name, &known, "there are"))
 }
 
-struct Version(Json);
+struct Version;
 
-impl<'de> Deserialize<'de> for Version {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(VersionVisitor)
+impl<'de> DeserializeSeed<'de> for Version {
+    type Value = Json;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Json, D::Error> {
+        deserializer.deserialize_any(self)
     }
 }
 
-struct VersionVisitor;
-
-impl Visitor<'_> for VersionVisitor {
-    type Value = Version;
+impl Visitor<'_> for Version {
+    type Value = Json;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("the version \"1.0\"")
     }
 
-    fn visit_u64<E: Error>(self, version: u64) -> Result<Version, E> {
-        match version {
-            1 => Ok(Version(Json::Number(1.into()))),
-            other => Err(other_version(&other.to_string())),
-        }
+    fn visit_u64<E: Error>(self, version: u64) -> Result<Json, E> {
+        known_version((version == 1).then(|| Json::Number(1.into())), &version)
     }
 
-    fn visit_f64<E: Error>(self, version: f64) -> Result<Version, E> {
-        match serde_json::Number::from_f64(version) {
-            Some(number) if version == 1.0 => Ok(Version(Json::Number(number))),
-            _ => Err(other_version(&version.to_string())),
-        }
+    fn visit_f64<E: Error>(self, version: f64) -> Result<Json, E> {
+        let number = serde_json::Number::from_f64(version).filter(|_| version == 1.0);
+        known_version(number.map(Json::Number), &version)
     }
 
-    fn visit_str<E: Error>(self, version: &str) -> Result<Version, E> {
-        match version.split('.').next() {
-            Some("1") => Ok(Version(Json::Text(version.to_owned()))),
-            _ => Err(other_version(version)),
-        }
+    fn visit_str<E: Error>(self, version: &str) -> Result<Json, E> {
+        let is_known = version.split('.').next() == Some("1");
+        known_version(is_known.then(|| Json::Text(version.to_owned())), &version)
     }
 }
 
-fn other_version<E: Error>(version: &str) -> E {
-    E::custom(format!("the file has version {}, and only \"1.0\" is known", quoted(version)))
+fn known_version<E: Error>(known: Option<Json>, found: &dyn fmt::Display) -> Result<Json, E> {
+    let found = quoted(&found.to_string());
+    known.ok_or_else(|| E::custom(format!("the file has version {found}, and only \"1.0\" is known")))
 }
 
-struct Round(u32);
+struct Round;
 
-impl<'de> Deserialize<'de> for Round {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_u32(RoundVisitor)
+impl<'de> DeserializeSeed<'de> for Round {
+    type Value = u32;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<u32, D::Error> {
+        deserializer.deserialize_u32(self)
     }
 }
 
-struct RoundVisitor;
-
-impl Visitor<'_> for RoundVisitor {
-    type Value = Round;
+impl Visitor<'_> for Round {
+    type Value = u32;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a round, a whole number from 1")
     }
 
-    fn visit_u64<E: Error>(self, round: u64) -> Result<Round, E> {
+    fn visit_u64<E: Error>(self, round: u64) -> Result<u32, E> {
         let read = u32::try_from(round).ok().filter(|round| *round > 0);
-        read.map(Round).ok_or_else(|| E::invalid_value(serde::de::Unexpected::Unsigned(round), &self))
+        read.ok_or_else(|| E::invalid_value(serde::de::Unexpected::Unsigned(round), &self))
     }
 }
 

@@ -1,5 +1,4 @@
-//! The rules of the items of a phase: what a ruling, a fix and an acceptance do. Pure: a state in, a state or a
-//! refusal out.
+//! The rules of the items of a phase: what a ruling, a fix and an acceptance do. Pure.
 
 use super::item::{Item, Status};
 use super::state::State;
@@ -7,7 +6,6 @@ use countersign_core::policy::{self, GateEnd, GateItem, GatePolicy, GateResult, 
 use countersign_core::text;
 use thiserror::Error;
 
-/// How long a finding or a reason may be.
 pub(super) const FINDING_BYTES_MAX: usize = 64 * 1024;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -105,11 +103,9 @@ pub(super) fn record(state: &mut State, id: &str, ruling: &Ruling) -> Result<(),
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Fixed {
     pub next_round: bool,
-    /// The items to verify again, in their order.
     pub reopened: Vec<String>,
 }
 
-/// Whether a fix changed the file that an item is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Touched {
     Yes,
@@ -189,6 +185,35 @@ pub(super) fn accept(state: &mut State, id: &str, reason: &str) -> Result<(), Re
 /// Replaces the items. The round stays: other items do not begin the loop again.
 pub(super) fn replace_items(state: &mut State, items: Vec<Item>) {
     state.items = items;
+}
+
+/// Where a phase is in its loop. It follows from the state and is stored nowhere.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LoopState {
+    /// The first round, without a blocking failure.
+    Initial,
+    /// A fix is under way, or was made.
+    Retry,
+    Complete,
+}
+
+impl LoopState {
+    pub fn of(state: &State, policy: &GatePolicy) -> Self {
+        let gated = gate(state, policy);
+        match gated.end {
+            GateEnd::Pass => Self::Complete,
+            _ if state.iteration == 1 && gated.failed.is_empty() => Self::Initial,
+            _ => Self::Retry,
+        }
+    }
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Initial => "INITIAL",
+            Self::Retry => "RETRY",
+            Self::Complete => "COMPLETE",
+        }
+    }
 }
 
 #[cfg(test)]

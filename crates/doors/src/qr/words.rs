@@ -3,11 +3,10 @@
 pub mod reconciliation;
 
 use super::item::{Item, Status};
-use super::loop_state::LoopState;
 use super::next::{Here, why_stopped};
 use super::phase::Phase;
 use super::state::State;
-use super::transition::{Fixed, gate};
+use super::transition::{Fixed, LoopState, gate};
 use countersign_core::policy::{GateEnd, GatePolicy, GateResult};
 use countersign_core::text;
 use std::borrow::Cow;
@@ -26,7 +25,6 @@ pub fn short(text: &str) -> String {
     }
 }
 
-/// A text of several lines, all but the first indented.
 fn indented(text: &str) -> String {
     let lines = text.trim().lines().map(|line| match line.trim_end() {
         "" => Cow::Borrowed(""),
@@ -74,14 +72,14 @@ fn status_line(state: &State, gated: &GateResult<'_>, policy: &GatePolicy) -> St
 
 pub fn verification_complete(state: &State, policy: &GatePolicy, here: &Here) -> String {
     let gated = gate(state, policy);
-    format!(
-        "VERIFICATION COMPLETE\n\n{}\nItems: {}\n{}{}\n{}\n",
-        status_line(state, &gated, policy),
-        counts(state),
-        failed_list(state, &gated),
-        passed_over(state, &gated),
-        here.after_gate(state, &gated, policy)
-    )
+    let (status, failed) = (status_line(state, &gated, policy), failed_list(state, &gated));
+    let ending = ending(state, &gated, policy, here);
+    format!("VERIFICATION COMPLETE\n\n{status}\nItems: {}\n{failed}{ending}", counts(state))
+}
+
+/// The items that do not keep the gate from passing, and the next step.
+fn ending(state: &State, gated: &GateResult<'_>, policy: &GatePolicy, here: &Here) -> String {
+    format!("{}\n{}\n", passed_over(state, gated), here.after_gate(state, gated, policy))
 }
 
 fn failed_list(state: &State, gated: &GateResult<'_>) -> String {
@@ -109,15 +107,9 @@ fn list(title: &str, state: &State, ids: &[&str], words: impl Fn(&Item) -> Strin
     items.fold(format!("{title}\n"), |out, item| out + &format!("- {}: {}\n", item.id, words(item)))
 }
 
-/// The answer of the gate: its status, waived and accepted items, and the next step.
 pub fn gate_answer(state: &State, policy: &GatePolicy, here: &Here) -> String {
     let gated = gate(state, policy);
-    format!(
-        "{}\n{}\n{}\n",
-        status_line(state, &gated, policy),
-        passed_over(state, &gated),
-        here.after_gate(state, &gated, policy)
-    )
+    format!("{}\n{}", status_line(state, &gated, policy), ending(state, &gated, policy, here))
 }
 
 pub fn gate_without_file(here: &Here, is_dir: bool, next: &str) -> String {
@@ -129,7 +121,6 @@ pub fn gate_without_file(here: &Here, is_dir: bool, next: &str) -> String {
     format!("Status: FAIL ({missing})\n\n{next}\n")
 }
 
-/// The failed items that block in this round.
 pub fn blocking_failures<'s>(state: &'s State, policy: &GatePolicy) -> Vec<&'s Item> {
     let by_id = state.by_id();
     gate(state, policy).failed.iter().filter_map(|id| by_id.get(id).copied()).collect()
@@ -140,7 +131,6 @@ pub fn fix_of(item: &Item) -> String {
     format!("{}\nAfter the fix, this must be true: {}", finding(item).trim(), item.check.trim())
 }
 
-/// The fixes of the blocking failures, each by `fix`.
 pub fn fix_guidance(
     state: &State,
     policy: &GatePolicy,
@@ -168,7 +158,6 @@ fn fixing_next(failed: &[&Item], state: &State, policy: &GatePolicy, here: &Here
     format!("{none}{next}\n")
 }
 
-/// The answer to the executor of a failed phase: the counts, and every blocking failure in full.
 pub fn execute_failed(state: &State, policy: &GatePolicy, here: &Here) -> String {
     let failed = blocking_failures(state, policy);
     let (pass, fail) = (state.count(Status::Pass), state.count(Status::Fail));
@@ -202,7 +191,7 @@ pub fn fixes_applied(state: &State, fixed: &Fixed, policy: &GatePolicy, here: &H
 
 pub fn accepted(state: &State, id: &str, policy: &GatePolicy, here: &Here) -> String {
     let gated = gate(state, policy);
-    format!("Accepted: {id}\n{}\n{}\n", passed_over(state, &gated), here.after_gate(state, &gated, policy))
+    format!("Accepted: {id}\n{}", ending(state, &gated, policy, here))
 }
 
 /// The overview of a phase; `by_word` are the items that passed without a review, and who said so.

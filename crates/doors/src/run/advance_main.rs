@@ -6,15 +6,13 @@ use std::sync::atomic::Ordering;
 
 pub(super) enum Advanced {
     Yes,
-    /// Another process moved the main branch.
     Moved,
     /// Uncommitted files are in the way, with the message of git: nothing changed.
     Refused(String),
 }
 
 impl Repo {
-    /// Moves the main branch from `main_was` to a merge commit, and leaves the place. In the project's worktree the files are the judged ones already, so
-    /// none is touched.
+    /// Moves the main branch from `main_was` to a merge commit, and leaves the place. The project's worktree has its files.
     pub(super) async fn advance(
         &self,
         place: &Place,
@@ -56,8 +54,7 @@ impl Repo {
         Ok(Advanced::Yes)
     }
 
-    /// Moves the main branch, checks it out and deletes the branch of the task, in one process. False where that did not
-    /// work or was not completed: git before 2.46 cannot do it.
+    /// Moves and checks out the main branch and deletes the task's, in one process. False where git (before 2.46) did not.
     async fn advance_at_once(&self, branch: &str, commit: &str, main_was: &str) -> bool {
         if self.lacks_symref_update.load(Ordering::Relaxed) {
             return false;
@@ -77,8 +74,7 @@ impl Repo {
         done.is_ok()
     }
 
-    /// Checks the main branch out after a merge, and removes the branch or worktree of the task. Safe to repeat after a
-    /// crash.
+    /// Checks the main branch out, and removes the branch or worktree of the task. Safe to repeat after a crash.
     pub(super) async fn return_to_main(&self, place: &Place) -> Result<(), RepoError> {
         match place {
             Place::Branch { branch } => {

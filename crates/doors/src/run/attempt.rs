@@ -1,9 +1,9 @@
-//! One attempt at a task: agent, tests, lint, review, person. The checkpoint is saved before each stage, so that the next
-//! run goes on where this one stopped.
+//! One attempt at a task: agent, tests, lint, review, person. The next run goes on at the saved stage.
 
 use super::agent_reply;
 use super::checkpoint::ReviewRecord;
 use super::config::ReviewPolicy;
+use super::human::Shown;
 use super::judging::{self, Judged};
 use super::prompt_files;
 use super::repo::Place;
@@ -30,7 +30,6 @@ const OUTPUT_BYTES: usize = 16 * 1024;
 
 pub(super) enum Halt {
     Failed(Box<Failure>),
-    /// A person has to decide first.
     Awaits(ReviewId),
     /// The run stops; the checkpoint stays.
     Stopped,
@@ -83,7 +82,6 @@ impl Failure {
 }
 
 impl TaskRun<'_> {
-    /// Runs the stages from the checkpoint on, up to the merge.
     pub(super) async fn attempt(&mut self) -> Result<Ready, Halt> {
         if self.checkpoint.stage == Stage::Agent {
             self.agent().await?;
@@ -274,7 +272,6 @@ impl TaskRun<'_> {
         self.apply_verdict(&judged).await
     }
 
-    /// The review after the decision of a person, who decides here, elsewhere or later.
     async fn decision(&self, judged: &Judged) -> Result<Stored, Halt> {
         self.stage(Stage::Person);
         let review = judged.review();
@@ -292,7 +289,10 @@ impl TaskRun<'_> {
             }
             HumanGate::Later | HumanGate::Off => return awaits,
         }
-        let shown = judging::shown(self.task, &judged.stored.review, judged.fixed);
+        let (review, fixed) = (&judged.stored.review, judged.fixed);
+        let (task, name) = (self.task.id.clone(), self.task.name.clone());
+        let (issues, verdict) = (judging::issues(review, fixed), judging::verdict_words(review, fixed));
+        let shown = Shown { task, name, issues, verdict };
         let diff: String = judged.change.files.iter().map(|file| file.patch.as_str()).collect();
         let folder = self.repo.folder(&self.checkpoint.place);
         let files: Vec<_> = judged.change.files.iter().map(|file| folder.join(&file.path)).collect();

@@ -9,7 +9,6 @@ use countersign_engine::process::How;
 use countersign_engine::worker::WorkResult;
 use std::sync::atomic::Ordering;
 
-/// Stands for a cost that an agent did not report.
 const UNKNOWN_COST: u64 = u64::MAX;
 
 impl TaskRun<'_> {

@@ -37,7 +37,6 @@ pub struct Checkpoint {
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Merging {
-    /// The commit that joins the task and the main branch.
     pub commit: String,
     #[serde(flatten)]
     pub review: ReviewRecord,

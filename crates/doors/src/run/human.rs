@@ -4,7 +4,7 @@ use countersign_core::answer::severity_word;
 use countersign_core::criterion::Severity;
 use countersign_core::progress::Issue;
 use countersign_core::review::Verb;
-use countersign_core::text::visible_line;
+use countersign_core::text::{counted, visible_line};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shown {
@@ -25,7 +25,6 @@ pub enum Line {
 }
 
 impl Line {
-    /// The text, without colours.
     pub fn text(&self) -> &str {
         match self {
             Self::Rule(text) | Self::Title(text) | Self::Issue(_, text) | Self::Plain(text) => text,
@@ -38,14 +37,12 @@ pub const INVALID: &str = "Invalid choice. Use: a, r, f, or s";
 pub const CHOICES: &str = "  [a]pprove  [r]eject  [f]ix-and-retry  [s]kip";
 pub const PROMPT: &str = "> ";
 
-/// The gate, line by line, up to the choices.
 pub fn lines(shown: &Shown) -> Vec<Line> {
     let rule = || Line::Rule("═".repeat(WIDTH));
     let title = format!("📋 Review: {} — {}", visible_line(&shown.task), visible_line(&shown.name));
     let found = match shown.issues.len() {
         0 => "No issues found.".to_owned(),
-        1 => "1 issue found:".to_owned(),
-        n => format!("{n} issues found:"),
+        n => format!("{} found:", counted(n, "issue", "issues")),
     };
     let mut lines = vec![rule(), Line::Title(title), rule(), Line::Plain(String::new()), Line::Plain(found)];
     lines.extend(shown.issues.iter().map(|issue| Line::Issue(issue.severity, issue_line(issue))));

@@ -1,8 +1,6 @@
-//! The review of a task's change: the request to the engine, and its findings as text. Whether the task may be merged is
-//! decided in `attempt`.
+//! The review of a task's change: the request to the engine, and its findings as text. `attempt` applies the verdict.
 
 use super::checkpoint::{Checkpoint, ReviewRecord};
-use super::human::Shown;
 use super::prompt_files;
 use super::repo::RepoError;
 use super::run::{Run, RunError};
@@ -10,7 +8,6 @@ use super::settings::HumanGate;
 use super::state::ReviewStatus;
 use super::task::TaskRun;
 use super::task_prompt;
-use super::tasks::Task;
 use countersign_core::answer::{remarks, severity_word};
 use countersign_core::ids::ReviewId;
 use countersign_core::judge::{Finding, RoundEnd};
@@ -76,7 +73,8 @@ impl Run {
     /// The change of a task as it is now; none where it is empty.
     pub(super) async fn change(&self, checkpoint: &Checkpoint) -> Result<Option<Change>, RunError> {
         let folder = self.repo.folder(&checkpoint.place);
-        let root = Root::new(folder).map_err(RunError::folder(folder))?;
+        let unusable = RunError::io(format!("the folder `{}` cannot be used", folder.display()));
+        let root = Root::new(folder).map_err(unusable)?;
         let wanted = ChangeWanted {
             base: Some(checkpoint.base.clone()),
             left_out: self.left_out(),
@@ -147,8 +145,7 @@ impl TaskRun<'_> {
         Ok(Judged { engine, ticket, stored, change, fixed: self.checkpoint.fixed })
     }
 
-    /// The review prompt of the project, as of the base, so that no change chooses it. The change, tests, lint and errors
-    /// follow in sections of their own.
+    /// The review prompt of the project, as of the base, so that no change chooses it. The rest follows in sections.
     async fn review_prompt(
         &self,
         change: &Change,
@@ -156,7 +153,7 @@ impl TaskRun<'_> {
     ) -> Result<Option<String>, RunError> {
         let git = self.repo.at(&self.checkpoint.place);
         let prompts = self.layout.prompts();
-        let folder = prompts.strip_prefix(self.layout.root()).unwrap_or(&prompts);
+        let folder = prompts.strip_prefix(&self.layout.root).unwrap_or(&prompts);
         let candidates = prompt_files::candidates(folder, "review", program);
         let names: Vec<&str> = candidates.iter().map(|path| path.to_str().unwrap_or_default()).collect();
         let found = git.first_file_at(&self.checkpoint.base, &names).await.map_err(RepoError::from)?;
@@ -188,8 +185,7 @@ fn add_guidance(rule: &mut Rule, words: &str) {
     });
 }
 
-/// The findings for people, a free text by its lines. With what the reviewer fixed itself, where the review passed
-/// because of that.
+/// The findings for people, a free text by its lines; with what the reviewer fixed itself to let the review pass.
 pub fn issues(review: &Review, fixed: bool) -> Vec<Issue> {
     let found = review.findings().iter().chain(&review.waived()).flat_map(of_finding).collect::<Vec<_>>();
     fixes(review, fixed).iter().flat_map(|words| of_text(words)).chain(found).collect()
@@ -239,15 +235,6 @@ pub fn verdict_words(review: &Review, fixed: bool) -> String {
             format!("{}{detail}", end.words())
         }
         None => "under way".to_owned(),
-    }
-}
-
-pub(super) fn shown(task: &Task, review: &Review, fixed: bool) -> Shown {
-    Shown {
-        task: task.id.clone(),
-        name: task.name.clone(),
-        issues: issues(review, fixed),
-        verdict: verdict_words(review, fixed),
     }
 }
 

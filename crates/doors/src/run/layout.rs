@@ -1,5 +1,4 @@
-//! The paths of the files of a run. With a prefix, several lists of tasks live side by side: `phase5-`, dash included, has
-//! `spec/phase5-tasks.md`.
+//! The paths of the files of a run. With a prefix `phase5-`, the list of tasks is `spec/phase5-tasks.md`.
 
 use countersign_core::ids::Subject;
 use countersign_engine::workspace::UNFINISHED;
@@ -9,7 +8,7 @@ const MAX_PREFIX_CHARS: usize = 64;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Layout {
-    root: PathBuf,
+    pub(super) root: PathBuf,
     prefix: String,
 }
 
@@ -20,7 +19,6 @@ pub struct Layout {
 pub struct BadPrefix;
 
 impl Layout {
-    /// The files of a project; the prefix may be empty.
     pub fn new(root: impl Into<PathBuf>, prefix: &str) -> Result<Self, BadPrefix> {
         let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
         let begins = prefix.chars().next().is_none_or(|c| c.is_ascii_alphanumeric());
@@ -30,15 +28,11 @@ impl Layout {
         Ok(Self { root: root.into(), prefix: prefix.to_owned() })
     }
 
-    pub(super) fn root(&self) -> &Path {
-        &self.root
-    }
-
     pub fn spec(&self) -> PathBuf {
         self.root.join("spec")
     }
 
-    fn named(&self, before: &str, after: &str) -> PathBuf {
+    pub(super) fn named(&self, before: &str, after: &str) -> PathBuf {
         self.spec().join(format!("{before}{}{after}", self.prefix))
     }
 
@@ -53,14 +47,6 @@ impl Layout {
 
     pub fn subject(&self, task: &str) -> Subject {
         Subject::new(super::DOOR, [self.tasks_name().as_str(), task])
-    }
-
-    pub(super) fn requirements(&self) -> PathBuf {
-        self.named("", "requirements.md")
-    }
-
-    pub(super) fn design(&self) -> PathBuf {
-        self.named("", "design.md")
     }
 
     pub fn state_db(&self) -> PathBuf {

@@ -17,12 +17,10 @@ const POLL: Duration = Duration::from_millis(10);
 pub struct Holder {
     pub pid: u32,
     pub command: String,
-    /// The local time of the lock.
     pub since: String,
     pub host: String,
 }
 
-/// The lock of a run, held until it is dropped.
 #[derive(Debug)]
 pub struct RunLock {
     file: File,
@@ -74,7 +72,6 @@ impl Drop for RunLock {
     }
 }
 
-/// Whether the holder is a process of this machine that has ended.
 fn is_gone(words: &str, host: &str) -> bool {
     let of = |name: &str| words.split(", ").find_map(|part| part.strip_prefix(name));
     let pid = of("pid: ").and_then(|pid| pid.parse().ok()).and_then(Pid::from_raw);

@@ -1,5 +1,4 @@
-//! The merge of a task into the main branch: the judged tree on the current tip, one task at a time. The git commands
-//! are in `merge_main` and `advance_main`.
+//! The merge of a task into the main branch: the judged tree on the current tip, one task at a time.
 
 use super::advance_main::Advanced;
 use super::attempt::{Failure, Halt, Ready, Retry, check_tests};
@@ -17,7 +16,6 @@ const MOVES_MAX: u32 = 20;
 const CONFLICTS_MAX: u32 = 20;
 
 impl TaskRun<'_> {
-    /// Commits and merges a task; gives the commit, where there is one.
     pub(super) async fn merge(&mut self, ready: &Ready) -> Result<Option<String>, Halt> {
         if !self.settings.config.auto_commit {
             return Ok(None);

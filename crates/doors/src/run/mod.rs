@@ -1,7 +1,6 @@
-//! The run door: the tasks of `tasks.md`, each done by an agent, judged, and merged only after it passed.
-//!
-//! `run` has the parts of a run and `schedule` the order of its tasks. `task` makes attempts at one task, `attempt` runs
-//! the stages of an attempt, `judging` its review, and `merging` the merge. `checkpoint` is what a task keeps between runs.
+//! The run door: the tasks of `tasks.md`, each done by an agent, judged, and merged only after it passed. `schedule`
+//! orders tasks, `task` makes attempts, `attempt` runs the stages, `judging` reviews, `merging` merges, and a
+//! `checkpoint` is what a task keeps between runs.
 
 mod advance_main;
 mod agent_reply;

@@ -46,8 +46,7 @@ pub(super) fn parse(path: &Path, bytes: Vec<u8>) -> Result<String, Diagnostic> {
     Ok(text.trim().to_owned())
 }
 
-/// Replaces `{{NAME}}` and `${NAME}` by values. Names are compared without case, unknown ones stay, and variables in a
-/// value are not replaced.
+/// Replaces `{{NAME}}` and `${NAME}`, in any case. Unknown names stay, and so do variables in a value.
 pub(super) fn render(template: &str, values: &[(&str, &str)]) -> Rendered {
     let mut out = Rendered { text: String::new(), used: BTreeSet::new() };
     let mut rest = template;

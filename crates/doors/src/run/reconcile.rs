@@ -1,5 +1,4 @@
-//! Recovery before a run: merges that were not recorded, statuses that a person edited, unfinished files and unused
-//! worktrees.
+//! Recovery before a run: unrecorded merges, statuses that a person edited, unfinished files and unused worktrees.
 
 use super::checkpoint::Checkpoint;
 use super::run::{Run, RunError};
@@ -74,7 +73,6 @@ impl Run {
         }
     }
 
-    /// Removes worktrees that no checkpoint names.
     async fn sweep_worktrees(&self, list: &TaskList) -> Result<(), RunError> {
         let mut needed = vec![];
         for task in list.tasks() {

@@ -1,7 +1,5 @@
-//! The git repository of a run: branches and worktrees of tasks, and their commits.
-//!
-//! A commit has exactly the tree that was judged: a file written after the verdict does not get in, and hooks that would
-//! change it do not run. `merge_main` brings the main branch into a task, `advance_main` moves the main branch.
+//! The git repository of a run: branches and worktrees of tasks, and their commits. A commit has exactly the judged
+//! tree: a file written after the verdict does not get in, and hooks that would change it do not run.
 
 use countersign_engine::git::{Git, GitError};
 use countersign_engine::workspace::{self, ChangeError, ChangeWanted, Root};
@@ -71,7 +69,6 @@ pub enum RepoError {
     NotOnMain(String, String),
 }
 
-/// The commits of the main branch and of a place before a merge.
 pub(super) struct Tips {
     pub main: String,
     head: Head,
@@ -223,8 +220,7 @@ impl Repo {
         Ok(commit)
     }
 
-    /// Makes the merge commit of a judged tree and its base, on no branch yet. The messages are those of the task and of
-    /// the merge.
+    /// Makes the merge commit of a judged tree and its base, on no branch yet. The messages: of the task, of the merge.
     pub(super) async fn join(
         &self,
         place: &Place,

@@ -1,5 +1,4 @@
-//! The command `retry`: whether a person rejected the task, and its reset. `task` decides whether a failed attempt is
-//! followed by another.
+//! The command `retry`: whether a person rejected the task, and its reset.
 
 use super::checkpoint::Checkpoint;
 use super::run::{Run, RunError};

@@ -18,7 +18,7 @@ use countersign_engine::workspace::ChangeError;
 use countersign_engine::yaml::{Diagnostic, Problems};
 use std::ffi::OsString;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
@@ -67,7 +67,6 @@ pub enum Said<T> {
     Interrupted,
 }
 
-/// A judged change that waits for a person's decision.
 #[derive(Clone, Copy)]
 pub struct Question<'a> {
     pub shown: &'a Shown,
@@ -79,13 +78,11 @@ pub struct Question<'a> {
 
 pub type PersonError = Box<dyn std::error::Error + Send + Sync>;
 
-/// The answer of a person, with the review after the decision.
 pub type Asked<'a> = Pin<Box<dyn Future<Output = Result<Said<Box<Stored>>, PersonError>> + Send + 'a>>;
 
 pub trait HumanGate: Send + Sync {
     fn ask<'a>(&'a self, question: Question<'a>) -> Asked<'a>;
 
-    /// Asks whether to go on after a task failed for good.
     fn go_on<'a>(&'a self, task: &'a str, error: &'a str) -> Pin<Box<dyn Future<Output = bool> + Send + 'a>>;
 }
 
@@ -115,10 +112,6 @@ pub enum RunError {
 }
 
 impl RunError {
-    pub(super) fn folder(folder: &Path) -> impl FnOnce(io::Error) -> Self + use<> {
-        Self::io(format!("the folder `{}` cannot be used", folder.display()))
-    }
-
     pub(super) fn io(what: impl Into<String>) -> impl FnOnce(io::Error) -> Self {
         let what = what.into();
         move |error| Self::Io(what, error)

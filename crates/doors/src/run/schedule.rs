@@ -7,7 +7,7 @@ use super::repo::Place;
 use super::run::{Run, RunError};
 use super::state::{ErrorCode, Summary, TaskState};
 use super::task::TaskEnd;
-use super::tasks::{self, Status, Task, TaskList};
+use super::tasks::{Status, Task, TaskList};
 use countersign_core::outcome::{Outcome, Stop};
 use countersign_core::progress::ProgressEvent;
 use countersign_core::text::counted;
@@ -33,7 +33,6 @@ pub struct Results {
     pub stopped: Option<String>,
 }
 
-/// A selected task that did not run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Left {
     pub why: String,
@@ -42,7 +41,6 @@ pub struct Left {
 }
 
 impl Results {
-    /// The worst outcome of all tasks.
     pub fn outcome(&self) -> Outcome {
         let ends = self.ends.values().map(TaskEnd::outcome);
         let left = self.left.values().map(|left| left.outcome);
@@ -51,7 +49,6 @@ impl Results {
 }
 
 impl Run {
-    /// The order in which tasks would run, for `--dry-run`.
     pub async fn order(&self, which: &Selection) -> Result<Vec<Task>, RunError> {
         let mut list = self.tasks.read()?;
         let known = self.summaries().await?;
@@ -80,9 +77,7 @@ impl Run {
         let mut begun: HashSet<String> = HashSet::new();
         let mut failures = 0;
         loop {
-            if results.stopped.is_none() {
-                results.stopped = self.stop_reason();
-            }
+            results.stopped = results.stopped.take().or_else(|| self.stop_reason());
             if results.stopped.is_none() {
                 self.begin(which, at_once, &mut begun, &mut running).await?;
             }
@@ -154,10 +149,9 @@ impl Run {
             Some(summary) if summary.state == TaskState::Failed => named,
             _ => true,
         };
-        let mut ready = tasks::ready(list, None);
+        let mut ready = list.ready();
         if named {
-            let waits =
-                |task: &&Task| task.status == Status::Blocked && tasks::waits_for(list, task).is_empty();
+            let waits = |task: &&Task| task.status == Status::Blocked && list.waits_for(task).is_empty();
             ready.extend(list.tasks().iter().filter(waits));
         }
         let meant = |task: &&Task| is_selected(task, which) && !begun.contains(&task.id);
@@ -244,7 +238,6 @@ impl Run {
         (!on).then(|| format!("{task} failed"))
     }
 
-    /// Adds the selected tasks that did not run, each with its reason.
     async fn add_left(&self, which: &Selection, results: &mut Results) -> Result<(), RunError> {
         if *which == Selection::Next && !results.ends.is_empty() {
             return Ok(());
@@ -264,7 +257,7 @@ impl Run {
                     ),
                     outcome: Outcome::Stopped(Stop::Rejected),
                 },
-                None => left(task, &tasks::waits_for(&list, task), results.stopped.as_deref()),
+                None => left(task, &list.waits_for(task), results.stopped.as_deref()),
             };
             results.left.insert(task.id.clone(), left);
         }
@@ -298,7 +291,7 @@ pub(super) fn is_rejected(known: &Summary) -> bool {
 fn is_selected(task: &Task, which: &Selection) -> bool {
     match which {
         Selection::All | Selection::Next => true,
-        Selection::Milestone(wanted) => tasks::in_milestone(task, wanted),
+        Selection::Milestone(wanted) => task.in_milestone(wanted),
         Selection::These(ids) => ids.contains(&task.id),
     }
 }

@@ -4,7 +4,6 @@ use super::config::RunConfig;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Where a person decides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HumanGate {
     Off,

@@ -3,7 +3,7 @@
 use super::state::{ReviewStatus, Summary, TaskState};
 use super::tasks::{Status, Task, TaskList};
 use countersign_core::answer::remarks;
-use countersign_core::text::visible_line;
+use countersign_core::text::{counted, visible_line};
 use std::collections::{BTreeMap, HashMap};
 
 /// States are padded to the length of `success`.
@@ -39,8 +39,7 @@ impl Standing<'_> {
         };
         let issues = match issues {
             0 => String::new(),
-            1 => ", 1 issue".to_owned(),
-            several => format!(", {several} issues"),
+            some => format!(", {}", counted(some, "issue", "issues")),
         };
         format!("{id}: {state:STATE_WIDTH$} (review: {}{issues})", visible_line(review.word()))
     }

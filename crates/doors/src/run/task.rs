@@ -1,5 +1,4 @@
-//! One task: attempts until it is merged, fails for good, waits for a person, or the run stops. The steps of an attempt
-//! are in `attempt`, the merge is in `merging`; whether a failed attempt is followed by another is decided here.
+//! One task: attempts until it is merged, fails for good, waits for a person, or the run stops.
 
 use super::attempt::{Failure, Halt, Retry};
 use super::checkpoint::{Checkpoint, ReviewRecord};
@@ -13,7 +12,7 @@ use super::tasks::{Status, Task};
 use countersign_core::ids::ReviewId;
 use countersign_core::outcome::Outcome;
 use countersign_core::progress::ProgressEvent;
-use countersign_core::text::visible_line;
+use countersign_core::text::{cut, visible_line};
 use std::ops::Deref;
 use std::time::Instant;
 
@@ -21,7 +20,6 @@ use std::time::Instant;
 pub enum TaskEnd {
     /// It is merged, or left uncommitted in the files.
     Done {
-        /// The commit on the main branch.
         commit: Option<String>,
         review: String,
         review_id: Option<ReviewId>,
@@ -49,7 +47,6 @@ impl TaskEnd {
     }
 }
 
-/// A task at work: its checkpoint, and the log of the current attempt.
 pub(super) struct TaskRun<'r> {
     pub run: &'r Run,
     pub task: &'r Task,
@@ -132,7 +129,6 @@ impl Run {
         Ok(())
     }
 
-    /// Commits unmerged work to its branch, so that other tasks can go on.
     pub(super) async fn shelve(
         &self,
         task: &Task,
@@ -239,18 +235,11 @@ impl TaskRun<'_> {
 /// The branch of a task: `task/<id>-<slug>`.
 fn branch_name(id: &str, name: &str) -> String {
     const SLUG_CHARS: usize = 40;
-    let mut slug = String::new();
-    for c in name.to_lowercase().chars() {
-        match c {
-            c if c.is_ascii_alphanumeric() => slug.push(c),
-            _ if slug.ends_with('-') || slug.is_empty() => {}
-            _ => slug.push('-'),
-        }
-        if slug.len() >= SLUG_CHARS {
-            break;
-        }
-    }
-    format!("task/{}-{}", id.to_lowercase(), slug.trim_matches('-')).trim_end_matches('-').to_owned()
+    let name = name.to_lowercase();
+    let words = name.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
+    let slug = words.collect::<Vec<_>>().join("-");
+    let branch = format!("task/{}-{}", id.to_lowercase(), cut(&slug, SLUG_CHARS));
+    branch.trim_end_matches('-').to_owned()
 }
 
 /// An error on one line: its first line, and the next one where the first ends with a colon.

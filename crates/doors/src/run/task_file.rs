@@ -1,5 +1,4 @@
-//! `tasks.md` on the disk. It is read anew each time, because people edit it during a run, replaced as a whole, and every
-//! change of a status is a line in the history.
+//! `tasks.md` on the disk: read anew each time, because people edit it during a run. The history has all changes.
 
 use super::layout::Layout;
 use super::tasks::{self, EditError, MAX_TASKS_BYTES, Reading, Status, TaskList};
@@ -11,7 +10,6 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The list of tasks, which one task writes at a time.
 pub struct TaskFile {
     layout: Layout,
     writing: Mutex<()>,
@@ -20,7 +18,6 @@ pub struct TaskFile {
 /// Why the list cannot be used. The file is as it was.
 #[derive(Debug, thiserror::Error)]
 pub enum TaskFileError {
-    /// It cannot be read, or has mistakes.
     #[error("{0}")]
     Mistakes(Problems),
     /// It cannot be read while it is to be changed.
@@ -102,8 +99,7 @@ fn editable(path: &Path) -> Result<String, TaskFileError> {
     String::from_utf8(file.bytes).map_err(|error| unusable(unreadable(path, &error.to_string())))
 }
 
-/// Replaces the list and adds a line to the history, such as `2026-02-23T10:15:00 | TASK-001 | status -> done`; nothing
-/// where the text stays the same.
+/// Replaces the list, if it changed, and adds a line to the history: `2026-02-23T10:15:00 | TASK-001 | status -> done`.
 fn replace(layout: &Layout, text: &str, edited: &str, line: [&str; 3]) -> Result<(), TaskFileError> {
     if edited == text {
         return Ok(());

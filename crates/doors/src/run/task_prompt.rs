@@ -11,7 +11,6 @@ const PREVIOUS: &str = "PREVIOUS_ERRORS";
 
 pub(super) struct TaskPrompt<'a> {
     pub task: &'a Task,
-    /// The passages of requirements and design that the task traces to.
     pub traced: &'a str,
     pub previous_error: Option<&'a str>,
     /// The template of the project, in which `{{NAME}}` stands for a part.

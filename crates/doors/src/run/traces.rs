@@ -5,7 +5,6 @@ use countersign_core::markdown::{self, Line, heading};
 use std::path::Path;
 
 const PASSAGE_BYTES: usize = 4 * 1024;
-/// Larger files are not searched.
 const FILE_BYTES: u64 = 4 * 1024 * 1024;
 
 /// The passages of these ids; `[ID]` for one that is not found.
@@ -13,7 +12,7 @@ pub(super) fn passages(layout: &Layout, traces: &[String]) -> String {
     if traces.is_empty() {
         return String::new();
     }
-    let files = [layout.requirements(), layout.design()].map(|file| read(&file));
+    let files = ["requirements.md", "design.md"].map(|name| read(&layout.named("", name)));
     let found = |name: &String| files.iter().find_map(|text| passage(text, name));
     let passages: Vec<String> = traces
         .iter()

@@ -29,7 +29,6 @@ pub enum ReviewCommand {
         /// The value of `$ARGUMENTS`.
         arguments: String,
     },
-    /// A program with arguments.
     Program(String),
 }
 

@@ -12,7 +12,6 @@ use tokio_util::sync::CancellationToken;
 
 const TEST_SECONDS: u64 = 120;
 const LINT_SECONDS: u64 = 60;
-/// The most of the end of a session log.
 pub const SESSION_LOG_BYTES: u64 = 30 * 1024;
 const OUTPUT_BYTES: usize = 1900;
 
@@ -46,7 +45,6 @@ pub struct CommandEnv<'a> {
 }
 
 impl Known {
-    /// Runs the commands that the configuration asks for.
     pub async fn gather(
         settings: &ServiceConfig,
         session_log: Option<String>,
@@ -87,7 +85,6 @@ impl Known {
 }
 
 impl CommandEnv<'_> {
-    /// The end of a command's output, and how it ended.
     async fn run(
         &self,
         what: &str,

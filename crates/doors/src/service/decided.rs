@@ -15,8 +15,7 @@ pub async fn task_of(tasks: &Tasks, subject: &Subject) -> Result<Option<Task>, S
     Ok(tasks.list().await?.into_iter().find(|task| tasks.subject(task) == *subject))
 }
 
-/// Sets the status of a task after a decision: complete, blocked or in progress. An event that is recorded already is not
-/// recorded again.
+/// Sets the status of a task after a decision. An event that is recorded already is not recorded again.
 pub async fn after_decision(
     tasks: &Tasks,
     task: &mut Task,

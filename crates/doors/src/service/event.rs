@@ -113,7 +113,6 @@ impl ServiceEvent {
         }
     }
 
-    /// The event of a note; none where it is of another kind.
     pub fn of(note: &Note) -> Option<Self> {
         let happened = serde_json::from_str(&note.body).ok()?;
         match note.kind.as_str() {
@@ -133,7 +132,6 @@ impl ServiceEvent {
     }
 }
 
-/// All events, the oldest first.
 pub(super) async fn all(ledger: &Ledger) -> Result<Vec<ServiceEvent>, LedgerError> {
     Ok(ledger.notes(STREAM).await?.iter().filter_map(ServiceEvent::of).collect())
 }

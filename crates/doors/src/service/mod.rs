@@ -1,7 +1,5 @@
-//! The service door: tasks of `PLAN.md` or of any orchestrator, whose work is reviewed when it is done.
-//!
-//! `tasks` reads and writes tasks, `pipeline` reviews the work on one, and the verdict sets its status: complete, in
-//! progress again, or blocked. `hook` has the hooks of agent programs.
+//! The service door: tasks of `PLAN.md` or of any orchestrator, whose work is reviewed when it is done. `tasks` reads
+//! and writes tasks, `pipeline` reviews the work on one and sets its status, `hook` has the hooks of agent programs.
 
 pub mod active;
 pub mod command;

@@ -1,7 +1,5 @@
-//! The review of a task: its context is gathered, the change is judged, and the task gets its new status.
-//!
-//! The verdict is in the ledger first, then the event, then the plan. An error on the way is an event too, and leaves a
-//! task that can be reviewed again.
+//! The review of a task. The verdict is in the ledger first, then the event, then the plan. An error on the way is an
+//! event too, and leaves a task that can be reviewed again.
 
 use super::context::{CommandEnv, Known};
 use super::decided::after_decision;
@@ -29,7 +27,6 @@ use tokio_util::sync::CancellationToken;
 
 const RAW_BYTES_MAX: usize = 16 * 1024;
 
-/// The one rule of a review in free words.
 pub fn free_rule() -> Rule {
     let question = "Does an independent review of the change approve it as it is?";
     Rule {
@@ -58,7 +55,6 @@ pub struct Reviewing {
 }
 
 pub struct Finished {
-    /// The task with its new status.
     pub task: Task,
     pub happened: Happened,
     pub outcome: Outcome,
@@ -111,7 +107,6 @@ impl Reviewing {
         Ok(of_task.map(|event| event.happened().clone()).collect())
     }
 
-    /// The result of a review that another process made.
     async fn joined(&self, task: &Task, happened: Happened) -> Result<Finished, ServiceError> {
         let task = self.tasks.find(&task.id).await?;
         let outcome = match (happened.status, happened.review.result) {
@@ -328,7 +323,6 @@ fn together(review: &Review) -> Option<Reviewed> {
     })
 }
 
-/// The conclusion from the findings of rules.
 fn by_findings(review: &Review) -> Reviewed {
     let findings = review.findings();
     let issues = |finding: &Finding| -> Vec<String> {
@@ -339,10 +333,7 @@ fn by_findings(review: &Review) -> Reviewed {
     Reviewed {
         result: ReviewResult::NeedsRevision,
         issues: findings.iter().flat_map(issues).collect(),
-        summary: match findings.len() {
-            1 => "1 finding".to_owned(),
-            n => format!("{n} findings"),
-        },
+        summary: text::counted(findings.len(), "finding", "findings"),
         blocking: false,
     }
 }

@@ -37,7 +37,6 @@ impl TaskStatus {
         }
     }
 
-    /// The status of a word, in any case.
     pub fn of(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|status| status.word().eq_ignore_ascii_case(word.trim()))
     }
@@ -49,10 +48,7 @@ impl TaskStatus {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Home {
-    Plan {
-        /// The plan, relative to the root.
-        file: String,
-    },
+    Plan { file: String },
     Ledger,
 }
 
@@ -103,8 +99,7 @@ pub fn no_verdict(title: &str, why: &str) -> Notification {
     Notification::new(format!("No Verdict: {title}"), message)
 }
 
-/// The status of a task after its review, with a notification where it is blocked. The failing review number
-/// `max_revisions` blocks; `attempt` is the number of this one.
+/// The status after a review, with a notification where the task is blocked: by the failing review `max_revisions`.
 pub(super) fn status_after(
     title: &str,
     reviewed: &Reviewed,

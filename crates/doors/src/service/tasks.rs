@@ -1,5 +1,4 @@
-//! The tasks of a project: those of its plan, which is their record, and those added by command, each a stream of the
-//! ledger.
+//! The tasks of a project: those of its plan, and those added by command, each a stream of the ledger.
 
 use super::error::ServiceError;
 use super::lock;
@@ -16,9 +15,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 const MAX_ID_BYTES: usize = 64;
-/// The longest title, scope or acceptance of a task that is added.
 const MAX_TEXT_BYTES: usize = 16 * 1024;
-/// The most tasks added by command that are listed.
 const MAX_LISTED: u32 = 1000;
 
 const STREAMS: &str = "task/";
@@ -178,7 +175,6 @@ impl Tasks {
         self.lock_file(&lock::name_of(self.subject(task).as_str()))
     }
 
-    /// Whether a review of this task is under way in any process.
     pub fn is_reviewed_now(&self, task: &Task) -> bool {
         let name = lock::name_of(self.subject(task).as_str());
         self.ledger.dir().is_some_and(|dir| lock::is_held(dir, &name))

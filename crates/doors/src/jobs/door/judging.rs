@@ -1,5 +1,4 @@
-//! `finished_step` after its arguments are checked: the step is judged, overridden or self-reviewed, and the workflow
-//! advances.
+//! `finished_step` after its arguments are checked: the step is judged, overridden or self-reviewed.
 
 use super::*;
 
@@ -32,11 +31,10 @@ impl Jobs {
         };
         match waiting.wait(&self.engine, &ticket).await? {
             Some(stored) => self.conclude(work, ticket, &stored, not_applicable).await,
-            None => Ok(self.still_running(work)),
+            None => Ok(self.needs_work(work, feedback::RUNNING.to_owned(), vec![], None)),
         }
     }
 
-    /// The answer to the end of a round.
     async fn conclude(
         &self,
         work: &Work<'_>,
@@ -141,7 +139,7 @@ impl Jobs {
         let (session, _) = self
             .record(work.session_id, |session| {
                 let (outputs, arguments) = (work.outputs.clone(), work.arguments.clone());
-                Ok(session.finish(number, step, outputs, arguments, gate.clone()).into_iter().collect())
+                Ok(session.finish(number, step, outputs, arguments, gate.clone()))
             })
             .await?;
         let frame = session
@@ -152,12 +150,10 @@ impl Jobs {
             return Err(Refusal::not_taken(words));
         }
         let answer = answer::after(work.session_id, &session, frame, feedback);
-        let passed = Some((number, step.to_owned()));
-        let delivery = Delivery { session_id: work.session_id.to_owned(), passed, ticket };
-        Ok(Answered { answer, delivery: Some(delivery) })
+        let (session_id, passed) = (work.session_id.to_owned(), Some((number, step.to_owned())));
+        Ok(Answered { answer, session_id, passed, ticket })
     }
 
-    /// The recorded answer to a step that has passed.
     pub(super) fn again(
         &self,
         session_id: String,
@@ -168,8 +164,7 @@ impl Jobs {
             .frame(frame)
             .ok_or_else(|| Refusal::not_taken("the workflow does not exist any more: call start_workflow"))?;
         let answer = answer::after(&session_id, session, found, Some(feedback::again(&step)));
-        let delivery = Delivery { session_id, passed: Some((frame, step)), ticket: None };
-        Ok(Answered { answer, delivery: Some(delivery) })
+        Ok(Answered { answer, session_id, passed: Some((frame, step)), ticket: None })
     }
 
     fn needs_work(
@@ -186,18 +181,13 @@ impl Jobs {
             stack: answer::stack(work.session, &work.frame.agent),
             ..Finished::default()
         };
-        let delivery = Delivery { session_id: work.session_id.to_owned(), passed: None, ticket };
-        Answered { answer, delivery: Some(delivery) }
-    }
-
-    fn still_running(&self, work: &Work<'_>) -> Answered {
-        let answered = self.needs_work(work, feedback::RUNNING.to_owned(), vec![], None);
-        Answered { delivery: None, ..answered }
+        Answered { answer, session_id: work.session_id.to_owned(), passed: None, ticket }
     }
 
     fn request(&self, work: &Work<'_>) -> Request {
-        let names: Vec<_> = work.step.outputs.iter().map(|output| output.name.as_str()).collect();
-        let index = |name: &str| names.iter().position(|known| *known == name).unwrap_or_default();
+        let outputs = &work.step.outputs;
+        let index = |name: &str| outputs.iter().position(|known| known.name == name).unwrap_or_default();
+        let output = |output: &StepOutput| Output { name: output.name.clone(), kind: output.kind };
         let files = work.outputs.iter().flat_map(|(name, files)| {
             let output = index(name);
             files.iter().map(move |file| (file.clone(), output))
@@ -206,7 +196,7 @@ impl Jobs {
             subject: subject(work.session_id, work.frame.number, &work.step.id),
             rules: work.step.rules(),
             policy: self.options.policy.clone(),
-            outputs: work.step.engine_outputs(),
+            outputs: outputs.iter().map(output).collect(),
             files: files.collect(),
             change: None,
             notes: work.notes.clone(),

@@ -77,26 +77,21 @@ impl Jobs {
         }
     }
 
-    /// Appends the events that `decide` makes of the session, in one transaction.
+    /// Appends the event that `decide` makes of the session, in one transaction.
     pub(super) async fn record(
         &self,
         session_id: &str,
-        decide: impl Fn(&Session) -> Result<Vec<Happened>, NotTaken>,
-    ) -> Result<(Session, Vec<Happened>), Refusal> {
+        decide: impl Fn(&Session) -> Result<Option<Happened>, NotTaken>,
+    ) -> Result<(Session, Option<Happened>), Refusal> {
         let stream = stream(session_id);
         let mut transaction = self.engine.ledger().transaction().await?;
         let mut session = fold(&transaction.notes(&stream).await?)?;
-        let events = decide(&session)?;
-        if events.is_empty() {
-            return Ok((session, events));
-        }
-        let body = |event: &Happened| Ok((event.kind(), serde_json::to_string(event)?));
-        let notes: Result<Vec<_>, serde_json::Error> = events.iter().map(body).collect();
-        let notes = notes.map_err(|error| EngineError::Internal(error.to_string()))?;
-        transaction.note(&stream, session.n, &notes, now_ms()).await?;
+        let Some(event) = decide(&session)? else { return Ok((session, None)) };
+        let body = serde_json::to_string(&event).map_err(|error| EngineError::Internal(error.to_string()))?;
+        transaction.note(&stream, session.n, &[(event.kind(), body)], now_ms()).await?;
         transaction.commit().await?;
-        events.iter().for_each(|event| session.apply(event));
-        Ok((session, events))
+        session.apply(&event);
+        Ok((session, Some(event)))
     }
 
     pub(super) fn remember(&self, session_id: &str) {

@@ -1,7 +1,5 @@
-//! A job: steps with outputs and reviews, and workflows through them.
-//!
-//! `written` has the types of the file; `read`, `step`, `order` and `workflow` turn them into a job and report all
-//! mistakes; `warnings` reports what is valid and will not work well.
+//! A job: steps with outputs and reviews, and workflows through them. `written` has the types of the file; the others
+//! turn them into a job and report all mistakes, and `warnings` what is valid and will not work well.
 
 mod order;
 mod read;
@@ -16,7 +14,7 @@ pub use read::{Reading, read};
 
 use countersign_core::criterion::Criterion;
 use countersign_core::rule::{Rule, Scope};
-use countersign_core::submission::{Output, OutputKind};
+use countersign_core::submission::OutputKind;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
@@ -96,10 +94,6 @@ impl Job {
 }
 
 impl Step {
-    pub fn engine_outputs(&self) -> Vec<Output> {
-        self.outputs.iter().map(|output| Output { name: output.name.clone(), kind: output.kind }).collect()
-    }
-
     /// Its reviews as rules. Two reviews may look at the same thing, so each name begins with a number.
     pub fn rules(&self) -> Vec<Rule> {
         let rule = |(i, review): (usize, &StepReview)| Rule {

@@ -1,11 +1,11 @@
 //! Checks the dependencies of steps: they exist, and there is no cycle.
 
 use super::written::WrittenStep;
+use crate::circles::circles;
 use countersign_engine::yaml::{At, MAX_PROBLEMS, Named, ProblemList, quoted};
 use std::collections::HashMap;
 use std::ops::Range;
 
-/// A longer cycle is not listed in full.
 const MAX_NAMED: usize = 12;
 
 /// The ids of all steps, also of invalid ones.
@@ -44,7 +44,6 @@ impl<'w> Known<'w> {
     }
 }
 
-/// Reports duplicate ids, unknown steps and cycles.
 pub(super) fn check(sink: &mut ProblemList, steps: &[At<WrittenStep>], known: &Known<'_>) {
     let named = |at: &At<WrittenStep>| {
         let id = at.value.as_ref()?.id.as_ref()?;
@@ -53,8 +52,10 @@ pub(super) fn check(sink: &mut ProblemList, steps: &[At<WrittenStep>], known: &K
     let names: Vec<Named> = steps.iter().filter_map(named).collect();
     sink.unique("the step", str::to_owned, names.iter());
     let needs: Vec<Vec<Need>> = steps.iter().map(|step| needs(sink, step, known)).collect();
-    for circle in circles(&needs) {
-        report(sink, steps, &circle);
+    let dependencies: Vec<Vec<usize>> =
+        needs.iter().map(|needs| needs.iter().map(|need| need.step).collect()).collect();
+    for circle in circles(&dependencies, MAX_PROBLEMS) {
+        report(sink, steps, &needs, &circle);
     }
 }
 
@@ -79,71 +80,23 @@ fn needs(sink: &mut ProblemList, at: &At<WrittenStep>, known: &Known<'_>) -> Vec
     needs
 }
 
-/// Steps that depend on each other (at most one more than are listed), and the place of the last dependency.
-struct Circle {
-    steps: Vec<usize>,
-    span: Range<usize>,
-}
-
-#[derive(Clone, Copy, PartialEq)]
-enum Visit {
-    Not,
-    Under,
-    Done,
-}
-
-/// One cycle for each dependency that closes one, up to a bound. Without recursion: a file may have thousands of steps.
-fn circles(needs: &[Vec<Need>]) -> Vec<Circle> {
-    let mut found = Vec::new();
-    let mut visits = vec![Visit::Not; needs.len()];
-    for start in 0..needs.len() {
-        if visits[start] != Visit::Not {
-            continue;
-        }
-        visits[start] = Visit::Under;
-        // A step, and how many of its dependencies were followed.
-        let mut path = vec![(start, 0)];
-        while let Some((step, followed)) = path.last_mut() {
-            let Some(need) = needs[*step].get(*followed) else {
-                visits[*step] = Visit::Done;
-                path.pop();
-                continue;
-            };
-            *followed += 1;
-            match visits[need.step] {
-                Visit::Done => {}
-                Visit::Not => {
-                    visits[need.step] = Visit::Under;
-                    path.push((need.step, 0));
-                }
-                Visit::Under => {
-                    let on_path = path.iter().map(|(step, _)| *step);
-                    let steps = on_path.skip_while(|step| *step != need.step).take(MAX_NAMED + 1).collect();
-                    found.push(Circle { steps, span: need.span.clone() });
-                    if found.len() == MAX_PROBLEMS {
-                        return found;
-                    }
-                }
-            }
-        }
-    }
-    found
-}
-
-fn report(sink: &mut ProblemList, steps: &[At<WrittenStep>], circle: &Circle) {
+fn report(sink: &mut ProblemList, steps: &[At<WrittenStep>], needs: &[Vec<Need>], circle: &[usize]) {
     let id = |step: usize| {
         let id = steps.get(step).and_then(|at| at.value.as_ref()?.id.as_ref()?.value.as_deref());
         quoted(id.unwrap_or_default())
     };
-    let first = circle.steps.first().copied().unwrap_or_default();
-    let mut names: Vec<String> = circle.steps.iter().take(MAX_NAMED).map(|step| id(*step)).collect();
-    if circle.steps.len() > MAX_NAMED {
-        names.push("…".into());
-    }
-    names.push(id(first));
-    let message = match circle.steps.len() {
-        1 => format!("the step {} needs itself", id(first)),
-        _ => format!("these steps need each other: {}", names.join(" → ")),
+    let (Some(first), Some(last)) = (circle.first(), circle.last()) else { return };
+    let message = match circle.len() {
+        1 => format!("the step {} needs itself", id(*first)),
+        _ => {
+            let named = circle.iter().take(MAX_NAMED).map(|step| id(*step));
+            let more = (circle.len() > MAX_NAMED).then(|| "…".to_owned());
+            let names: Vec<String> = named.chain(more).chain([id(*first)]).collect();
+            format!("these steps need each other: {}", names.join(" → "))
+        }
     };
-    sink.report_with_hint("cycle", &circle.span, message, "remove one of these dependencies");
+    // The place is the dependency that closes the circle.
+    let closing = needs.get(*last).and_then(|needs| needs.iter().find(|need| need.step == *first));
+    let span = closing.map(|need| need.span.clone()).unwrap_or_default();
+    sink.report_with_hint("cycle", &span, message, "remove one of these dependencies");
 }

@@ -26,7 +26,6 @@ const MINIMAL: &str = "a job has `name`, `version`, `summary`, \
 pub struct Reading {
     pub job: Arc<Job>,
     pub warnings: Vec<Diagnostic>,
-    /// Where the job's name is written.
     pub name: Place,
 }
 
@@ -118,7 +117,6 @@ impl Reader<'_> {
         self.warnings.push(Diagnostic::new(code, self.sink.place(span), message).with_hint(hint));
     }
 
-    /// A required text that is not empty.
     pub fn text(&mut self, field: Option<&At<String>>, key: &str, owner: Owner<'_>) -> Option<String> {
         let (text, span) = self.sink.required(field, key, owner)?;
         if text.trim().is_empty() {
@@ -188,18 +186,11 @@ impl Reader<'_> {
 
 /// Whether a path stays in the folder it begins in, as far as its text says.
 fn stays_inside(path: &Path) -> bool {
-    let mut depth = 0_usize;
-    path.components().all(|part| match part {
-        Component::CurDir => true,
-        Component::Normal(_) => {
-            depth += 1;
-            true
-        }
-        Component::ParentDir => {
-            let inside = depth > 0;
-            depth = depth.saturating_sub(1);
-            inside
-        }
-        Component::RootDir | Component::Prefix(_) => false,
-    })
+    let depth = path.components().try_fold(0_usize, |depth, part| match part {
+        Component::CurDir => Some(depth),
+        Component::Normal(_) => Some(depth + 1),
+        Component::ParentDir => depth.checked_sub(1),
+        Component::RootDir | Component::Prefix(_) => None,
+    });
+    depth.is_some()
 }

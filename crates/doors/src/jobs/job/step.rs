@@ -8,7 +8,6 @@ use countersign_core::criterion::fold_name;
 use countersign_engine::yaml::{At, Given, Named, OrderedMap, quoted};
 use std::ops::Range;
 
-/// The step, if it is valid; mistakes are reported.
 pub(super) fn step(reader: &mut Reader<'_>, at: &At<WrittenStep>) -> Option<Step> {
     let written = at.value.as_ref()?;
     let owner = ("this step", &at.span);
@@ -67,21 +66,11 @@ fn reviews(
 ) -> Option<Vec<StepReview>> {
     if written.reviews.is_none() {
         let message = "this step has no `reviews`, so it is not reviewed";
-        reader.sink.report_with_hint(
-            "missing-key",
-            step,
-            message,
-            "if this is intended, write `reviews: []`",
-        );
+        let hint = "if this is intended, write `reviews: []`";
+        reader.sink.report_with_hint("missing-key", step, message, hint);
     }
-    let read: Vec<_> = written
-        .reviews
-        .as_ref()?
-        .value
-        .as_ref()?
-        .iter()
-        .map(|at| review(reader, at, written, outputs))
-        .collect();
+    let listed = written.reviews.as_ref()?.value.as_ref()?;
+    let read: Vec<_> = listed.iter().map(|at| review(reader, at, written, outputs)).collect();
     read.into_iter().collect()
 }
 
@@ -196,12 +185,8 @@ fn check_hook(reader: &mut Reader<'_>, at: &At<WrittenHook>) {
     let given = [(prompt, "prompt"), (prompt_file, "prompt_file"), (script, "script")];
     let given: Vec<_> = given.into_iter().filter_map(|(field, key)| Some((field.0.as_ref()?, key))).collect();
     match given.as_slice() {
-        [(file, "prompt_file")] => {
-            reader.file(file, "the prompt file");
-        }
-        [(field, key)] => {
-            reader.text(Some(field), key, ("this hook", &at.span));
-        }
+        [(file, "prompt_file")] => drop(reader.file(file, "the prompt file")),
+        [(field, key)] => drop(reader.text(Some(field), key, ("this hook", &at.span))),
         several => {
             let message = format!(
                 "a hook needs exactly one of `prompt`, `prompt_file` and `script`; this one has {}",

@@ -83,11 +83,8 @@ pub(super) fn review(kind: Option<OutputKind>, guidance: Option<&str>) -> Option
 fn about_the_conversation(text: &str) -> Option<&'static str> {
     let lower = text.to_lowercase().replace('’', "'");
     let words = lower.split(|c: char| !c.is_alphanumeric() && c != '\'').filter(|word| !word.is_empty());
-    let mut plain = String::from(" ");
-    for word in words.filter(|word| !FILLERS.contains(word)) {
-        plain.push_str(word);
-        plain.push(' ');
-    }
+    let words: Vec<&str> = words.filter(|word| !FILLERS.contains(word)).collect();
+    let plain = format!(" {} ", words.join(" "));
     NEEDS_THE_CONVERSATION.into_iter().find(|phrase| plain.contains(&format!(" {phrase} ")))
 }
 

@@ -8,7 +8,6 @@ use countersign_engine::yaml::{At, Diagnostic, Given, Named, quoted};
 use std::collections::HashMap;
 use std::ops::Range;
 
-/// The valid workflows; mistakes are reported.
 pub(super) fn workflows(
     reader: &mut Reader<'_>,
     written: &Given<Vec<At<WrittenWorkflow>>>,
@@ -79,7 +78,6 @@ fn entries(reader: &mut Reader<'_>, written: &[At<WrittenEntry>], known: &Known<
     entries
 }
 
-/// Reports an unknown step, or one that the workflow has already.
 fn check<'w>(
     reader: &mut Reader<'_>,
     id: &'w str,

@@ -1,5 +1,4 @@
-//! The types of a `job.yml`. Required keys are options too, so that a missing one is reported together with all other
-//! mistakes.
+//! The types of a `job.yml`. Required keys are options too, so that all missing ones are reported together.
 
 use countersign_core::submission::OutputKind;
 use countersign_engine::yaml::{At, Given, List, OrderedMap};
@@ -28,7 +27,6 @@ pub(super) struct WrittenWorkflow {
     pub agent: Given<String>,
 }
 
-/// A step of a workflow, or several concurrent ones.
 #[derive(Debug)]
 pub(super) enum WrittenEntry {
     One(String),
@@ -63,24 +61,17 @@ pub(super) struct WrittenOutput {
 }
 
 #[derive(Debug, Default, Deserialize)]
-#[serde(
-    default,
-    deny_unknown_fields,
-    expecting = "a review, a mapping with `run_each` and `quality_criteria`"
-)]
+#[serde(default, deny_unknown_fields)]
+#[serde(expecting = "a review, a mapping with `run_each` and `quality_criteria`")]
 pub(super) struct WrittenReview {
     pub run_each: Option<At<String>>,
     pub quality_criteria: Option<At<OrderedMap<String>>>,
     pub additional_review_guidance: Given<String>,
 }
 
-/// Something asked of the user, or a file of another step.
 #[derive(Debug, Default, Deserialize)]
-#[serde(
-    default,
-    deny_unknown_fields,
-    expecting = "a mapping with `name` and `description`, or with `file` and `from_step`"
-)]
+#[serde(default, deny_unknown_fields)]
+#[serde(expecting = "a mapping with `name` and `description`, or with `file` and `from_step`")]
 pub(super) struct WrittenInput {
     pub name: Given<String>,
     pub description: Given<String>,
@@ -89,11 +80,8 @@ pub(super) struct WrittenInput {
 }
 
 #[derive(Debug, Default, Deserialize)]
-#[serde(
-    default,
-    deny_unknown_fields,
-    expecting = "a mapping with `after_agent`, `before_tool` or `before_prompt`"
-)]
+#[serde(default, deny_unknown_fields)]
+#[serde(expecting = "a mapping with `after_agent`, `before_tool` or `before_prompt`")]
 pub(super) struct WrittenHooks {
     pub after_agent: Given<Vec<At<WrittenHook>>>,
     pub before_tool: Given<Vec<At<WrittenHook>>>,
@@ -101,11 +89,8 @@ pub(super) struct WrittenHooks {
 }
 
 #[derive(Debug, Default, Deserialize)]
-#[serde(
-    default,
-    deny_unknown_fields,
-    expecting = "a mapping with one of `prompt`, `prompt_file` and `script`"
-)]
+#[serde(default, deny_unknown_fields)]
+#[serde(expecting = "a mapping with one of `prompt`, `prompt_file` and `script`")]
 pub(super) struct WrittenHook {
     pub prompt: Given<String>,
     pub prompt_file: Given<String>,

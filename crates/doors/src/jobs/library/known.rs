@@ -1,7 +1,6 @@
 //! A job as it was read last, and the stamps of its files.
 
 use super::FILE_NAME;
-use crate::jobs::folder;
 use crate::jobs::job::{self, Reading};
 use countersign_engine::yaml::{Problems, read_file};
 use std::cell::RefCell;
@@ -12,8 +11,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-/// Clocks of file systems are coarse: a file that was written just before it was read may be written again with the
-/// same stamp.
+/// Clocks of file systems are coarse: a file may be written again, after it was read, with the same stamp.
 const COARSEST_CLOCK: Duration = Duration::from_secs(2);
 
 const NOT_READ: &str = "a job is a text file with this name, in its own folder";
@@ -53,7 +51,7 @@ impl Known {
             let path = dir.join(relative);
             let stamp = Stamp::of(&path);
             files.borrow_mut().entry(path).or_insert(stamp);
-            folder::text(dir, relative)
+            super::text(dir, relative)
         };
         let reading = read_file(&path)
             .map_err(|problem| Problems::from(problem.with_hint(NOT_READ)))
@@ -64,7 +62,6 @@ impl Known {
     }
 }
 
-/// Metadata that differs when a file changed.
 #[derive(Debug, PartialEq, Eq)]
 struct Stamp {
     device: u64,

@@ -5,7 +5,9 @@ mod known;
 mod tests;
 
 use super::job::Job;
-use countersign_engine::yaml::{Diagnostic, Place, Problems, Source, quoted, unreadable};
+use countersign_engine::yaml::{
+    Diagnostic, MAX_FILE_BYTES, Place, Problems, Source, quoted, read_bounded, unreadable,
+};
 use known::Known;
 use std::collections::{HashMap, HashSet};
 use std::ffi::{OsStr, OsString};
@@ -19,7 +21,6 @@ pub const JOBS_FOLDER: &str = ".deepwork/jobs";
 pub const FOLDERS_VARIABLE: &str = "DEEPWORK_ADDITIONAL_JOBS_FOLDERS";
 const FILE_NAME: &str = "job.yml";
 
-/// The folders of such a variable.
 pub fn folders_of(list: &OsStr) -> Vec<PathBuf> {
     std::env::split_paths(list).filter(|path| !path.as_os_str().is_empty()).collect()
 }
@@ -32,9 +33,7 @@ pub struct Library {
 
 #[derive(Clone, Debug, Default)]
 pub struct Listing {
-    /// The valid jobs, by name.
     pub jobs: Vec<Arc<Job>>,
-    /// The invalid jobs, by name.
     pub errors: Vec<Unreadable>,
     pub warnings: Vec<Diagnostic>,
 }
@@ -89,15 +88,28 @@ impl Library {
 
 /// The names in a folder, without hidden ones.
 fn names_in(folder: &Path) -> io::Result<Vec<OsString>> {
-    let mut names = Vec::new();
-    for entry in fs::read_dir(folder)? {
-        let name = entry?.file_name();
-        if !name.as_encoded_bytes().starts_with(b".") {
-            names.push(name);
-        }
-    }
+    let names = fs::read_dir(folder)?.map(|entry| Ok(entry?.file_name()));
+    let mut names = names.collect::<io::Result<Vec<_>>>()?;
+    names.retain(|name| !name.as_encoded_bytes().starts_with(b"."));
     names.sort();
     Ok(names)
+}
+
+/// The text of a file, or a message that follows its name. A link out of the folder could show any file of the user.
+pub(super) fn text(folder: &Path, path: &Path) -> Result<String, String> {
+    let unreadable = |error: io::Error| match error.kind() {
+        ErrorKind::NotFound => "does not exist".to_owned(),
+        _ => format!("cannot be read: {error}"),
+    };
+    let real = folder.join(path).canonicalize().map_err(unreadable)?;
+    if !real.starts_with(folder.canonicalize().map_err(unreadable)?) {
+        return Err("is outside the job's folder".to_owned());
+    }
+    let bytes = read_bounded(&real).map_err(unreadable)?;
+    if bytes.len() > MAX_FILE_BYTES {
+        return Err(format!("is larger than {MAX_FILE_BYTES} bytes"));
+    }
+    String::from_utf8(bytes).map_err(|_| "is not UTF-8 text".to_owned())
 }
 
 impl Listing {

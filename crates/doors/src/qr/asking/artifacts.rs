@@ -27,7 +27,6 @@ pub struct Remembered {
     pub verified: Option<Digest>,
 }
 
-/// Reads artifacts; the error has all problems.
 pub fn read(root: &Root, paths: &[PathBuf]) -> Result<Vec<Artifact>, AskError> {
     if paths.len() > ARTIFACTS_MAX {
         return Err(AskError::material(format!("there are more than {ARTIFACTS_MAX} artifacts")));

@@ -1,8 +1,5 @@
-//! The questions of this door to reviewers: to break work into items, to verify each, how failures are fixed, and
-//! whether the plan is implemented.
-//!
-//! Verifying is a review of its own for each item, through the engine. The rest are consultations, whose replies are
-//! checked here before they are used.
+//! The questions of this door to reviewers. Verifying an item is a review of its own, through the engine; the rest are
+//! consultations, whose replies are checked here before they are used.
 
 mod artifacts;
 mod consulting;

@@ -14,13 +14,11 @@ use countersign_engine::workspace::Root;
 use std::collections::BTreeSet;
 use tokio_util::sync::CancellationToken;
 
-/// More files that a milestone names are not read.
 const NAMED_FILES_MAX: usize = 50;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Milestone {
     pub id: String,
-    /// Its status with its criteria, or why there is no reply.
     pub found: Result<(MilestoneStatus, Vec<Reconciled>), Failed>,
 }
 
@@ -76,7 +74,6 @@ impl Asking<'_> {
         Ok(files.into_iter().map(|file| (file.path, file.text)).collect())
     }
 
-    /// Asks about each milestone, one after the other.
     pub async fn reconcile(
         &self,
         plan: &Materials,

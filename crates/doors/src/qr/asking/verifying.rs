@@ -1,5 +1,4 @@
-//! Verifying: each item is a review of its own. Items about everything go one after the other, the rest in parallel.
-//! Each ruling is in the file before the next one is awaited.
+//! Verifying: each item is a review of its own, in parallel unless it is about everything. Rulings are saved at once.
 
 use super::artifacts::OUTSIDE;
 use super::{AskError, Asking, read};
@@ -39,11 +38,9 @@ pub struct Unruled {
 pub struct Verified {
     pub state: State,
     pub items: usize,
-    /// The items without a ruling; they are unchanged.
     pub unruled: Vec<Unruled>,
 }
 
-/// An item, and the request for its review.
 #[derive(Clone)]
 struct Job {
     item: Item,
@@ -105,7 +102,6 @@ impl Asking<'_> {
         }
     }
 
-    /// Records a ruling in the file.
     async fn take(
         &self,
         verified: &mut Verified,
@@ -136,7 +132,6 @@ impl Asking<'_> {
         Ok(())
     }
 
-    /// The question of an item as a verifier gets it.
     pub async fn verifier_prompt(&self, id: &str) -> Result<Preview, AskError> {
         let state = self.qr.dir.require(self.qr.phase).map_err(QrError::from)?.state;
         let item = state.find(id).map_err(QrError::from)?;
@@ -196,7 +191,6 @@ impl Asking<'_> {
         Ok(Job { item: item.clone(), request, given })
     }
 
-    /// The files of a question, and the texts of those outside the project.
     fn looked_at(&self, shows: Shows<'_>) -> (Vec<String>, BTreeMap<String, String>) {
         let outside = |artifact: &&Artifact| artifact.path.starts_with(OUTSIDE);
         let artifacts = self.materials.artifacts.iter();
@@ -219,8 +213,7 @@ impl Asking<'_> {
         }
     }
 
-    /// The engine with all texts outside the project. Every file is in the question, however many there are: a
-    /// reviewer could not read those texts elsewhere.
+    /// The engine with all texts outside the project, which a reviewer could not read elsewhere: no file is left out.
     fn engine_for(&self, jobs: &[Job]) -> Engine {
         let given = jobs.iter().flat_map(|job| job.given.clone()).collect();
         let mut planner = self.engine.planner().clone();
@@ -307,7 +300,6 @@ fn ruled_by(review: &Review) -> Actor {
     Actor::new(format!("{name} ({})", review.id), ActorKind::Program, Channel::Gate)
 }
 
-/// Why reviewers gave no ruling.
 fn failures(review: &Review) -> String {
     let Some(round) = review.round() else { return String::new() };
     let failures = round.assignments.iter().flat_map(|assignment| round.failures_of(assignment));

@@ -1,5 +1,4 @@
-//! The modules: what a phase looks at, as data. Six are built in; a project overrides them by name or adds its own.
-//! How their files are read is in `written`.
+//! The modules: what a phase looks at. Six are built in; a project overrides them by name or adds its own.
 
 mod written;
 
@@ -28,7 +27,6 @@ pub enum When {
     Reconciliation,
 }
 
-/// A check that items are made from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Template {
     pub check: String,
@@ -99,21 +97,18 @@ impl Modules {
     }
 }
 
-/// The module files of a folder, in order; none where there is no folder.
 fn paths(folder: &Path) -> Result<Vec<PathBuf>, Problems> {
     let entries = match std::fs::read_dir(folder) {
         Ok(entries) => entries,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(vec![]),
         Err(error) => return Err(unreadable(folder, &error.to_string()).into()),
     };
-    let mut paths = vec![];
-    for entry in entries {
-        let path = entry.map_err(|error| unreadable(folder, &error.to_string()))?.path();
+    let paths = entries.map(|entry| Ok(entry?.path())).collect::<std::io::Result<Vec<_>>>();
+    let mut paths = paths.map_err(|error| unreadable(folder, &error.to_string()))?;
+    paths.retain(|path| {
         let hidden = path.file_name().is_none_or(|name| name.as_encoded_bytes().starts_with(b"."));
-        if !hidden && path.extension().is_some_and(|extension| extension == "yml" || extension == "yaml") {
-            paths.push(path);
-        }
-    }
+        !hidden && path.extension().is_some_and(|extension| extension == "yml" || extension == "yaml")
+    });
     paths.sort();
     if paths.len() > FILES_MAX {
         return Err(unreadable(folder, &format!("it has more than {FILES_MAX} modules")).into());

@@ -36,7 +36,6 @@ struct WrittenTemplate {
     each: Given<String>,
 }
 
-/// Reads a module, and the place of its name.
 pub fn read(file: &FileBytes) -> Result<(Module, Place), Problems> {
     let Document { mut sink, start, is_empty, value } =
         yaml::read::<WrittenModule>(file).map_err(|problem| Problems::from(hinted(problem)))?;
@@ -120,7 +119,6 @@ fn each(sink: &mut ProblemList, given: &Given<String>) -> Option<Option<plan::Ki
     kind.map(Some)
 }
 
-/// A required text that is not empty and within bounds.
 fn text(
     sink: &mut ProblemList,
     field: Option<&At<String>>,

@@ -3,7 +3,6 @@
 use super::{Kind, Part, is_id};
 use countersign_core::markdown::{self, Line, entry, heading};
 
-/// A heading or a list entry, which may begin a part.
 struct Start {
     /// From 0.
     line: usize,
@@ -47,8 +46,7 @@ fn starts(text: &str) -> Vec<Start> {
     markdown::lines(text).filter(|line| !line.is_code).filter_map(start).collect()
 }
 
-/// The part that a title names: `Milestone M1: …`, `Milestone 1`, `M-001 …`, `CI-1: …`, `CC-M-001-002 …`. List entries
-/// mention milestones far more often than they define one, so only headings do.
+/// The part that a title names: `Milestone M1: …`, `M-001 …`, `CI-1: …`. Lists only mention milestones.
 fn named_part(title: &str, is_heading: bool) -> Option<(Kind, String)> {
     let mut words = title.split_whitespace().map(|word| {
         word.trim_matches(|c: char| matches!(c, '*' | '_' | '`' | '[' | ']' | '(' | ')' | ':' | ',' | '#'))

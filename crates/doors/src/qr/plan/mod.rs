@@ -1,8 +1,5 @@
-//! The parts of plan files: milestones, code intents and code changes.
-//!
-//! Plans come from people and programs, in Markdown or as JSON, and no schema checks them. So reading is liberal: text
-//! that is no part of a plan is ignored. Resolving a name is strict: an unknown or ambiguous name is an error that
-//! lists the parts. Pure.
+//! The parts of plan files: milestones, code intents and code changes. No schema checks plans, so reading is liberal:
+//! text that is no part is ignored. Names are strict: an unknown or ambiguous one is an error. Pure.
 
 mod json;
 mod markdown;
@@ -22,7 +19,6 @@ pub enum Kind {
 impl Kind {
     pub const ALL: [Self; 3] = [Self::Milestone, Self::CodeIntent, Self::CodeChange];
 
-    /// The name that scopes use.
     pub fn name(self) -> &'static str {
         match self {
             Self::Milestone => "milestone",
@@ -48,7 +44,6 @@ pub struct Part {
     /// Letters, digits, `.`, `_` and `-`.
     pub id: String,
     pub file: String,
-    /// The first and the last line, where they are known.
     pub lines: Option<(u32, u32)>,
     pub text: String,
 }
@@ -60,7 +55,6 @@ impl Part {
         self.id.eq_ignore_ascii_case(name) || self.kind == Kind::Milestone && number == Some(name)
     }
 
-    /// The file name under which the part is shown alone.
     pub fn name(&self) -> String {
         format!("{} ({} {})", self.file, self.kind, self.id)
     }
@@ -73,7 +67,6 @@ impl Part {
     }
 }
 
-/// The parts of all plans, in the order of their files.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Plan {
     pub parts: Vec<Part>,
@@ -96,7 +89,6 @@ impl Plan {
         self.parts.iter().filter(move |part| part.kind == kind)
     }
 
-    /// The part with this name, or a message about the name.
     pub fn find(&self, kind: Kind, name: &str) -> Result<&Part, String> {
         let meant: Vec<&Part> = self.of(kind).filter(|part| part.is_called(name)).collect();
         let words = match meant.as_slice() {

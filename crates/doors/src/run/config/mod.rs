@@ -1,7 +1,5 @@
-//! The settings of a run: those of the project's own file, and over them those under `run:` in `countersign.yml`. Flags,
-//! which win over both, are the caller's.
+//! The settings of a run: the project's own file, and over it `run:` in `countersign.yml`. The caller applies flags.
 
-mod raw;
 mod read;
 #[cfg(test)]
 mod tests;
@@ -20,7 +18,6 @@ pub struct RunConfig {
     pub review_timeout_minutes: u32,
     /// The time limit of tests and of lint, each.
     pub check_timeout_seconds: u32,
-    /// So many failed tasks in a row end the run.
     pub max_consecutive_failures: u32,
     pub max_concurrent: u32,
     pub on_task_failure: OnFailure,
@@ -33,14 +30,10 @@ pub struct RunConfig {
     pub review_command: Option<String>,
     pub review_model: Option<String>,
     pub review_command_template: Option<String>,
-    /// Whether the agent works without asking for permission.
-    pub skip_permissions: bool,
     pub task_budget_usd: Option<f64>,
     pub budget_usd: Option<f64>,
     /// The branch tasks are merged into; none: the default branch.
     pub main_branch: Option<String>,
-    /// The URL that receives progress.
-    pub callback_url: Option<String>,
     /// What the names of the files begin with, such as `phase5-`.
     pub spec_prefix: String,
     pub commands: Commands,
@@ -52,7 +45,6 @@ pub struct RunConfig {
     pub auto_commit: bool,
 }
 
-/// The shell commands around a task. None is run where none is named.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Commands {
     pub test: Option<String>,
@@ -60,7 +52,6 @@ pub struct Commands {
     pub lint_fix: Option<String>,
 }
 
-/// What a failed task means for the others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum OnFailure {
@@ -69,7 +60,6 @@ pub enum OnFailure {
     Ask,
 }
 
-/// Whether a task may be merged without a pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ReviewPolicy {
@@ -98,11 +88,9 @@ impl Default for RunConfig {
             review_command: None,
             review_model: None,
             review_command_template: None,
-            skip_permissions: true,
             task_budget_usd: None,
             budget_usd: None,
             main_branch: None,
-            callback_url: None,
             spec_prefix: String::new(),
             commands: Commands::default(),
             create_git_branch: true,

@@ -1,16 +1,102 @@
-//! Reads the settings of a run from YAML, and reports every mistake at its place.
+//! Reads the settings of a run from YAML, and reports every mistake at its place: `spec-runner.config.yaml`,
+//! `executor:` of the older file, and `run:` of `countersign.yml`. An empty value means the default, as it always has.
 
-use super::raw::{Keys, RawCommands, RawExecutor, RawPostDone, RawRun, RawSection};
-use super::{Loaded, RunConfig};
-use crate::run::layout::Layout;
+use super::{Commands, Loaded, OnFailure, ReviewPolicy, RunConfig};
+use crate::run::layout::{BadPrefix, Layout};
 use countersign_engine::yaml::{
-    self, At, Diagnostic, Document, FileBytes, Place, ProblemList, Problems, Source, listed, quoted,
-    read_file,
+    self, At, Count, CountOrNone, Diagnostic, Document, FileBytes, OrderedMap, Place, ProblemList, Problems,
+    Source, listed, quoted, read_file,
 };
+use serde::Deserialize;
+use serde::de::IgnoredAny;
 use std::path::Path;
 
 const HINT: &str = "`countersign help run` describes every key";
 const UNKNOWN: &str = "unknown-key";
+
+/// The keys of the settings. Those after `hooks` may stand under it too.
+#[derive(Debug, Default, Deserialize)]
+#[serde(expecting = "a mapping of settings")]
+struct RawRun {
+    max_retries: Option<At<CountOrNone>>,
+    retry_delay_seconds: Option<At<CountOrNone>>,
+    task_timeout_minutes: Option<At<Count>>,
+    review_timeout_minutes: Option<At<Count>>,
+    check_timeout_seconds: Option<At<Count>>,
+    max_consecutive_failures: Option<At<Count>>,
+    max_concurrent: Option<At<Count>>,
+    on_task_failure: Option<At<OnFailure>>,
+    hitl_review: Option<At<bool>>,
+    review_policy: Option<At<ReviewPolicy>>,
+    claude_command: Option<At<String>>,
+    claude_model: Option<At<String>>,
+    command_template: Option<At<String>>,
+    review_command: Option<At<String>>,
+    review_model: Option<At<String>>,
+    review_command_template: Option<At<String>>,
+    // Read only so that another value is refused; so is `callback_url`.
+    #[expect(dead_code, reason = "files of other tools have it")]
+    skip_permissions: Option<At<bool>>,
+    task_budget_usd: Option<At<f64>>,
+    budget_usd: Option<At<f64>>,
+    main_branch: Option<At<String>>,
+    #[expect(dead_code, reason = "files of other tools have it")]
+    callback_url: Option<At<String>>,
+    spec_prefix: Option<At<String>>,
+    commands: Option<At<RawCommands>>,
+    hooks: Option<At<RawHooks>>,
+    create_git_branch: Option<At<bool>>,
+    run_tests: Option<At<bool>>,
+    run_lint: Option<At<bool>>,
+    lint_blocking: Option<At<bool>>,
+    run_review: Option<At<bool>>,
+    auto_commit: Option<At<bool>>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(expecting = "a mapping with `test`, `lint` and `lint_fix`")]
+struct RawCommands {
+    test: Option<At<String>>,
+    lint: Option<At<String>>,
+    lint_fix: Option<At<String>>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(expecting = "a mapping with `pre_start` and `post_done`")]
+struct RawHooks {
+    pre_start: Option<At<RawPreStart>>,
+    post_done: Option<At<RawPostDone>>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(expecting = "a mapping with `create_git_branch`")]
+struct RawPreStart {
+    create_git_branch: Option<At<bool>>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(
+    expecting = "a mapping with `run_tests`, `run_lint`, `lint_blocking`, `run_review` and `auto_commit`"
+)]
+struct RawPostDone {
+    run_tests: Option<At<bool>>,
+    run_lint: Option<At<bool>>,
+    lint_blocking: Option<At<bool>>,
+    run_review: Option<At<bool>>,
+    auto_commit: Option<At<bool>>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(expecting = "a mapping with `executor`")]
+struct RawExecutor {
+    executor: Option<At<RawRun>>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(expecting = "a mapping")]
+struct RawSection {
+    run: Option<At<RawRun>>,
+}
 
 /// Reads the settings of a project: its file, and over it the section of `countersign.yml`, if that is given.
 pub fn load(root: &Path, section: Option<&FileBytes>) -> Result<Loaded, Problems> {
@@ -68,8 +154,7 @@ pub(super) fn parse(file: &FileBytes) -> Result<(RunConfig, Vec<Diagnostic>), Pr
     problems.map_or_else(|| Ok((config, warnings.into_iter().map(unused).collect())), Err)
 }
 
-/// The settings with those under `run:` of a `countersign.yml` over them. Mistakes elsewhere in that file are reported
-/// by its own reader; unknown keys are errors, as everywhere in it.
+/// The settings with those under `run:` of a `countersign.yml` over them. Only mistakes of this section are reported.
 pub(super) fn parse_section(file: &FileBytes, under: RunConfig) -> Result<RunConfig, Problems> {
     let Document { mut sink, value, .. } = yaml::read::<RawSection>(file).map_err(hinted)?;
     let keys = top_keys(file)?;
@@ -85,7 +170,7 @@ pub(super) fn parse_section(file: &FileBytes, under: RunConfig) -> Result<RunCon
 }
 
 fn top_keys(file: &FileBytes) -> Result<Vec<At<String>>, Problems> {
-    let keys = yaml::read::<Keys>(file).map_err(hinted)?.value;
+    let keys = yaml::read::<OrderedMap<IgnoredAny>>(file).map_err(hinted)?.value;
     Ok(keys.into_iter().flat_map(|keys| keys.0).map(|(key, _)| key).collect())
 }
 
@@ -113,103 +198,81 @@ fn unused(warning: Diagnostic) -> Diagnostic {
     Diagnostic { hint: Some(hint), ..warning }
 }
 
-/// The settings that a file gives, over those that hold without it.
+/// The settings that a file gives, over those that hold without it. Switches at the top win over those under `hooks:`.
 fn merge(raw: &RawRun, under: RunConfig, sink: &mut ProblemList) -> RunConfig {
-    let mut config = under;
-    let numbers = [
-        (&mut config.max_retries, number(&raw.max_retries)),
-        (&mut config.retry_delay_seconds, number(&raw.retry_delay_seconds)),
-        (&mut config.task_timeout_minutes, number(&raw.task_timeout_minutes)),
-        (&mut config.review_timeout_minutes, number(&raw.review_timeout_minutes)),
-        (&mut config.check_timeout_seconds, number(&raw.check_timeout_seconds)),
-        (&mut config.max_consecutive_failures, number(&raw.max_consecutive_failures)),
-        (&mut config.max_concurrent, number(&raw.max_concurrent)),
-    ];
-    numbers.into_iter().for_each(|(to, from)| *to = from.unwrap_or(*to));
-    set(&mut config.hitl_review, &raw.hitl_review);
-    set(&mut config.skip_permissions, &raw.skip_permissions);
-    set(&mut config.on_task_failure, &raw.on_task_failure);
-    set(&mut config.review_policy, &raw.review_policy);
-    merge_switches(raw, &mut config);
-    merge_texts(raw, &mut config);
-    if let Some(At { span, value: Some(prefix) }) = &raw.spec_prefix {
-        match Layout::new("", prefix) {
-            Ok(_) => config.spec_prefix.clone_from(prefix),
-            Err(wrong) => {
-                let message = format!("{} cannot be a prefix", quoted(prefix));
-                sink.report_with_hint("bad-prefix", span, message, wrong.to_string());
-            }
-        }
+    let hooks = value(&raw.hooks);
+    let before = hooks.and_then(|hooks| value(&hooks.pre_start)).map(|hook| &hook.create_git_branch);
+    let (no_hook, no_command) = (RawPostDone::default(), RawCommands::default());
+    let after = hooks.and_then(|hooks| value(&hooks.post_done)).unwrap_or(&no_hook);
+    let commands = value(&raw.commands).unwrap_or(&no_command);
+    let switch = |top, hook, under| or(top, or(hook, under));
+    RunConfig {
+        max_retries: number(&raw.max_retries, under.max_retries),
+        retry_delay_seconds: number(&raw.retry_delay_seconds, under.retry_delay_seconds),
+        task_timeout_minutes: number(&raw.task_timeout_minutes, under.task_timeout_minutes),
+        review_timeout_minutes: number(&raw.review_timeout_minutes, under.review_timeout_minutes),
+        check_timeout_seconds: number(&raw.check_timeout_seconds, under.check_timeout_seconds),
+        max_consecutive_failures: number(&raw.max_consecutive_failures, under.max_consecutive_failures),
+        max_concurrent: number(&raw.max_concurrent, under.max_concurrent),
+        on_task_failure: or(&raw.on_task_failure, under.on_task_failure),
+        hitl_review: or(&raw.hitl_review, under.hitl_review),
+        review_policy: or(&raw.review_policy, under.review_policy),
+        claude_command: text(&raw.claude_command, None).unwrap_or(under.claude_command),
+        claude_model: text(&raw.claude_model, under.claude_model),
+        command_template: text(&raw.command_template, under.command_template),
+        review_command: text(&raw.review_command, under.review_command),
+        review_model: text(&raw.review_model, under.review_model),
+        review_command_template: text(&raw.review_command_template, under.review_command_template),
+        spec_prefix: prefix(sink, &raw.spec_prefix).unwrap_or(under.spec_prefix),
+        task_budget_usd: dollars(sink, &raw.task_budget_usd, "task_budget_usd").or(under.task_budget_usd),
+        budget_usd: dollars(sink, &raw.budget_usd, "budget_usd").or(under.budget_usd),
+        main_branch: text(&raw.main_branch, under.main_branch),
+        commands: Commands {
+            test: text(&commands.test, under.commands.test),
+            lint: text(&commands.lint, under.commands.lint),
+            lint_fix: text(&commands.lint_fix, under.commands.lint_fix),
+        },
+        create_git_branch: switch(&raw.create_git_branch, before.unwrap_or(&None), under.create_git_branch),
+        run_tests: switch(&raw.run_tests, &after.run_tests, under.run_tests),
+        run_lint: switch(&raw.run_lint, &after.run_lint, under.run_lint),
+        lint_blocking: switch(&raw.lint_blocking, &after.lint_blocking, under.lint_blocking),
+        run_review: switch(&raw.run_review, &after.run_review, under.run_review),
+        auto_commit: switch(&raw.auto_commit, &after.auto_commit, under.auto_commit),
     }
-    for (to, from, key) in [
-        (&mut config.task_budget_usd, &raw.task_budget_usd, "task_budget_usd"),
-        (&mut config.budget_usd, &raw.budget_usd, "budget_usd"),
-    ] {
-        let Some(At { span, value: Some(usd) }) = from else { continue };
-        if usd.is_finite() && *usd >= 0.0 {
-            *to = Some(*usd);
-        } else {
-            let message = format!("`{key}` must be an amount of dollars, not {usd}");
-            let hint = "such as `2.50`; omit the key for no limit";
-            sink.report_with_hint("wrong-value", span, message, hint);
-        }
+}
+
+fn prefix(sink: &mut ProblemList, field: &Option<At<String>>) -> Option<String> {
+    let Some(At { span, value: Some(prefix) }) = field else { return None };
+    let report = |wrong: BadPrefix| {
+        let message = format!("{} cannot be a prefix", quoted(prefix));
+        sink.report_with_hint("bad-prefix", span, message, wrong.to_string());
+    };
+    Layout::new("", prefix).map_err(report).ok().map(|_| prefix.clone())
+}
+
+fn dollars(sink: &mut ProblemList, field: &Option<At<f64>>, key: &str) -> Option<f64> {
+    let Some(At { span, value: Some(usd) }) = field else { return None };
+    if usd.is_finite() && *usd >= 0.0 {
+        return Some(*usd);
     }
-    config
+    let message = format!("`{key}` must be an amount of dollars, not {usd}");
+    sink.report_with_hint("wrong-value", span, message, "such as `2.50`; omit the key for no limit");
+    None
+}
+
+fn value<T>(field: &Option<At<T>>) -> Option<&T> {
+    field.as_ref().and_then(|at| at.value.as_ref())
+}
+
+fn or<T: Copy>(field: &Option<At<T>>, under: T) -> T {
+    value(field).copied().unwrap_or(under)
+}
+
+fn number<const MIN: u32>(field: &Option<At<yaml::Whole<MIN, { u32::MAX }>>>, under: u32) -> u32 {
+    value(field).map_or(under, |number| number.get())
 }
 
 /// An empty text means the default, as it always has in these files.
-fn merge_texts(raw: &RawRun, config: &mut RunConfig) {
-    let none = RawCommands::default();
-    let commands = raw.commands.as_ref().and_then(|at| at.value.as_ref()).unwrap_or(&none);
-    for (to, from) in [
-        (&mut config.claude_model, &raw.claude_model),
-        (&mut config.command_template, &raw.command_template),
-        (&mut config.review_command, &raw.review_command),
-        (&mut config.review_model, &raw.review_model),
-        (&mut config.review_command_template, &raw.review_command_template),
-        (&mut config.main_branch, &raw.main_branch),
-        (&mut config.callback_url, &raw.callback_url),
-        (&mut config.commands.test, &commands.test),
-        (&mut config.commands.lint, &commands.lint),
-        (&mut config.commands.lint_fix, &commands.lint_fix),
-    ] {
-        *to = text(from).or(to.take());
-    }
-    if let Some(command) = text(&raw.claude_command) {
-        config.claude_command = command;
-    }
-}
-
-/// The switches under `hooks:`, and over them those at the top.
-fn merge_switches(raw: &RawRun, config: &mut RunConfig) {
-    let hooks = raw.hooks.as_ref().and_then(|at| at.value.as_ref());
-    let before = hooks.and_then(|hooks| hooks.pre_start.as_ref()?.value.as_ref());
-    let none = RawPostDone::default();
-    let after = hooks.and_then(|hooks| hooks.post_done.as_ref()?.value.as_ref()).unwrap_or(&none);
-    let create_git_branch = before.map_or(&None, |before| &before.create_git_branch);
-    for (to, at_the_top, inside) in [
-        (&mut config.create_git_branch, &raw.create_git_branch, create_git_branch),
-        (&mut config.run_tests, &raw.run_tests, &after.run_tests),
-        (&mut config.run_lint, &raw.run_lint, &after.run_lint),
-        (&mut config.lint_blocking, &raw.lint_blocking, &after.lint_blocking),
-        (&mut config.run_review, &raw.run_review, &after.run_review),
-        (&mut config.auto_commit, &raw.auto_commit, &after.auto_commit),
-    ] {
-        set(to, inside);
-        set(to, at_the_top);
-    }
-}
-
-fn set<T: Copy>(to: &mut T, from: &Option<At<T>>) {
-    if let Some(value) = from.as_ref().and_then(|at| at.value) {
-        *to = value;
-    }
-}
-
-fn number<const MIN: u32>(field: &Option<At<yaml::Whole<MIN, { u32::MAX }>>>) -> Option<u32> {
-    field.as_ref().and_then(|at| at.value).map(yaml::Whole::get)
-}
-
-fn text(field: &Option<At<String>>) -> Option<String> {
-    field.as_ref().and_then(|at| at.value.clone()).filter(|text| !text.trim().is_empty())
+fn text(field: &Option<At<String>>, under: Option<String>) -> Option<String> {
+    value(field).filter(|text| !text.trim().is_empty()).cloned().or(under)
 }

@@ -7,7 +7,6 @@ use countersign_core::text::cut_noted;
 use serde::Deserialize;
 use sqlx::{AssertSqlSafe, Row, SqliteConnection};
 
-/// The most bytes of findings that are kept, with the note on what is missing.
 pub(super) const MAX_FINDINGS_BYTES: usize = 2048;
 /// The most bytes of an agent's reply that are kept; its log has all of it.
 const MAX_OUTPUT_BYTES: usize = 64 * 1024;
@@ -86,7 +85,10 @@ pub(super) async fn last(
     }
     // The columns after the fourth are those of `ADDED`, in its order.
     let added = ADDED.iter().filter(|(table, ..)| *table == "attempts");
-    let added = added.map(|(table, name, kind)| format!("CAST({} AS {kind})", columns.or_null(table, name)));
+    let added = added.map(|(table, name, kind)| match columns.has(table, name) {
+        true => format!("CAST({name} AS {kind})"),
+        false => format!("CAST(NULL AS {kind})"),
+    });
     let sql = format!(
         "SELECT id, CAST(timestamp AS TEXT), CAST(success AS INTEGER), CAST(duration_seconds AS REAL), {}
            FROM attempts WHERE task_id = $1 ORDER BY id DESC LIMIT $2",

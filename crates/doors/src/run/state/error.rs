@@ -7,15 +7,12 @@ use std::path::PathBuf;
 /// Why the state of a run cannot be used. Nothing was changed.
 #[derive(Debug, thiserror::Error)]
 pub enum StateError {
-    /// It is no database, or a damaged one; with the message of SQLite.
     #[error("the state database {path} cannot be read: {1}", path = .0.display())]
     Damaged(PathBuf, String),
     #[error("another process keeps the state database {path} locked", path = .0.display())]
     Busy(PathBuf),
-    /// The disk is full, read-only or failed; with the message of the system.
     #[error("the state database {path} cannot be used: {1}", path = .0.display())]
     Storage(PathBuf, String),
-    /// A state of the oldest form with a mistake, at a line and column.
     #[error("{path}:{1}:{2}: the old state file cannot be imported: {3}", path = .0.display())]
     Legacy(PathBuf, usize, usize, String),
 }

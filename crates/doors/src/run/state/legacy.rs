@@ -8,7 +8,6 @@ use std::path::Path;
 
 pub(super) const MAX_LEGACY_BYTES: usize = 64 * 1024 * 1024;
 
-/// The numbers beside the tasks, which are imported under their names.
 const COUNTERS: [&str; 3] = ["consecutive_failures", "total_completed", "total_failed"];
 
 #[derive(Debug, Deserialize)]

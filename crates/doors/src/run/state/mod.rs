@@ -1,5 +1,4 @@
-//! The state database of a run: the state of each task, and all its attempts. Files of any age can be read and get the
-//! missing columns when first written to; attempts are only ever added.
+//! The state database of a run: tasks and all their attempts. A file of any age is read; the first write adds columns.
 
 mod attempt;
 mod codes;
@@ -22,8 +21,7 @@ use sqlx::{Connection, SqliteConnection};
 use std::path::PathBuf;
 use tokio::sync::Mutex;
 
-/// The summaries of all tasks, read-only: from the database, or from the oldest form where there is none. None where
-/// nothing ever ran.
+/// The summaries of all tasks, read-only, from the database or the oldest form. None where nothing ever ran.
 pub async fn look(layout: &Layout, of: Of) -> Result<Option<Vec<Summary>>, StateError> {
     match State::open_existing(layout).await? {
         Some(state) => {
@@ -63,14 +61,12 @@ impl State {
         Ok(Self { path, columns, connection: Mutex::new(connection) })
     }
 
-    /// Marks a task as running. The row of the attempt is written when it ends; a task that is running while the lock is
-    /// free was interrupted.
+    /// Marks a task as running. A task that is running while the lock is free was interrupted.
     pub async fn begin_attempt(&self, task: &str, at: &str) -> Result<(), StateError> {
         const SQL: &str = "INSERT INTO tasks (task_id, status, started_at) VALUES ($1, 'running', $2)
             ON CONFLICT (task_id) DO UPDATE SET status = 'running', started_at = $2, completed_at = NULL";
-        let mut connection = self.connection.lock().await;
-        let done = sqlx::query(SQL).bind(task).bind(at).execute(&mut *connection).await;
-        done.map(drop).map_err(|error| self.error(error))
+        let query = sqlx::query(SQL).bind(task).bind(at);
+        self.with(async |db| query.execute(db).await.map(drop)).await
     }
 
     /// Adds an attempt that ended and the state of the task, in one transaction. The number of the attempt.
@@ -80,37 +76,31 @@ impl State {
         attempt: &Attempt,
         state: &TaskState,
     ) -> Result<i64, StateError> {
-        let mut connection = self.connection.lock().await;
-        let done = async {
-            let mut transaction = connection.begin_with("BEGIN IMMEDIATE").await?;
+        self.with(async |db| {
+            let mut transaction = db.begin_with("BEGIN IMMEDIATE").await?;
             set(&mut transaction, task, state, &attempt.timestamp).await?;
             let id = attempt::insert(&mut transaction, task, &attempt.cut()).await?;
             transaction.commit().await?;
             Ok(id)
-        };
-        done.await.map_err(|error| self.error(error))
+        })
+        .await
     }
 
     pub async fn set_status(&self, task: &str, state: &TaskState, at: &str) -> Result<(), StateError> {
-        let mut connection = self.connection.lock().await;
-        set(&mut connection, task, state, at).await.map_err(|error| self.error(error))
+        self.with(async |db| set(db, task, state, at).await).await
     }
 
     /// The last attempts at a task with their numbers, newest first.
     pub async fn attempts(&self, task: &str, limit: u32) -> Result<Vec<(i64, Attempt)>, StateError> {
-        let mut connection = self.connection.lock().await;
-        let found = attempt::last(&mut connection, &self.columns, task, limit).await;
-        found.map_err(|error| self.error(error))
+        self.with(async |db| attempt::last(db, &self.columns, task, limit).await).await
     }
 
-    /// The summaries of all tasks, in no particular order.
     pub async fn summaries(&self) -> Result<Vec<Summary>, StateError> {
         self.summaries_of(Of::Whole).await
     }
 
     async fn summaries_of(&self, of: Of) -> Result<Vec<Summary>, StateError> {
-        let mut connection = self.connection.lock().await;
-        summary::all(&mut connection, &self.columns, of).await.map_err(|error| self.error(error))
+        self.with(async |db| summary::all(db, &self.columns, of).await).await
     }
 
     pub async fn meta(&self, key: &str) -> Result<Option<String>, StateError> {
@@ -118,14 +108,12 @@ impl State {
         if !self.columns.has("executor_meta", "key") {
             return Ok(None);
         }
-        let mut connection = self.connection.lock().await;
-        let found = sqlx::query_scalar(SQL).bind(key).fetch_optional(&mut *connection).await;
-        found.map(Option::flatten).map_err(|error| self.error(error))
+        let query = sqlx::query_scalar(SQL).bind(key);
+        self.with(async |db| query.fetch_optional(db).await.map(Option::flatten)).await
     }
 
     pub async fn set_meta(&self, key: &str, value: &str) -> Result<(), StateError> {
-        let mut connection = self.connection.lock().await;
-        set_meta(&mut connection, key, value).await.map_err(|error| self.error(error))
+        self.with(async |db| set_meta(db, key, value).await).await
     }
 
     /// Closes the file, so that nothing is left beside it.
@@ -134,8 +122,12 @@ impl State {
         connection.into_inner().close().await.map_err(|error| StateError::sql(&path, error))
     }
 
-    fn error(&self, error: sqlx::Error) -> StateError {
-        StateError::sql(&self.path, error)
+    async fn with<T>(
+        &self,
+        work: impl AsyncFnOnce(&mut SqliteConnection) -> sqlx::Result<T>,
+    ) -> Result<T, StateError> {
+        let mut connection = self.connection.lock().await;
+        work(&mut connection).await.map_err(|error| StateError::sql(&self.path, error))
     }
 }
 

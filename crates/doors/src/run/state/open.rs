@@ -90,7 +90,6 @@ pub(super) fn read_legacy(json: &Path) -> Result<Option<Legacy>, StateError> {
     }
 }
 
-/// Renames the imported file to a name that no other file has.
 fn rename(json: &Path) -> std::io::Result<()> {
     let name = |n: u32| {
         let mut name = json.as_os_str().to_owned();

@@ -59,11 +59,6 @@ impl Columns {
     pub fn has(&self, table: &str, column: &str) -> bool {
         self.0.contains(&(table.to_owned(), column.to_owned()))
     }
-
-    /// A column, or `NULL` where the file does not have it.
-    pub fn or_null(&self, table: &str, column: &'static str) -> &'static str {
-        if self.has(table, column) { column } else { "NULL" }
-    }
 }
 
 /// Adds missing tables and columns, inside a transaction of the caller.
@@ -80,7 +75,6 @@ pub(super) async fn complete(db: &mut SqliteConnection) -> sqlx::Result<()> {
     Ok(())
 }
 
-/// Whether nothing is missing, so that nothing needs to be written.
 pub(super) async fn is_complete(db: &mut SqliteConnection) -> sqlx::Result<bool> {
     let columns = Columns::of(db).await?;
     let has_all = ADDED.iter().all(|(table, column, _)| columns.has(table, column));

@@ -8,14 +8,11 @@ use sqlx::{AssertSqlSafe, Row, SqliteConnection};
 use std::collections::HashMap;
 use std::future::poll_fn;
 
-/// The state of a task, with its last attempt.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 pub struct Summary {
     pub task_id: String,
     pub state: TaskState,
-    /// How many attempts ended.
     pub attempts: u64,
-    /// Their cost, where any of them reported one.
     pub cost_usd: Option<f64>,
     pub error_code: Option<ErrorCode>,
     pub review_status: Option<ReviewStatus>,

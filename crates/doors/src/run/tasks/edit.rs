@@ -5,7 +5,6 @@ use super::scan::{Section, scan};
 use countersign_core::markdown::{replaced, split_mark};
 use std::ops::Range;
 
-/// Why a task could not be changed. The text stays as it was.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EditError {
     #[error("tasks.md has no task {0} any more")]

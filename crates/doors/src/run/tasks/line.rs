@@ -1,6 +1,6 @@
 //! Parses one line of `tasks.md`. Spans count from the beginning of the line.
 
-use super::Status;
+use super::{Priority, Status};
 use countersign_core::markdown::{self, entry, trimmed};
 use std::ops::Range;
 
@@ -56,16 +56,13 @@ pub(super) struct Meta {
     pub sign: Option<Range<usize>>,
     /// Empty where there is none.
     pub status: Range<usize>,
-    /// The text after `Est:`.
     pub estimate: Option<Range<usize>>,
 }
 
 impl Meta {
-    /// Whether priority and status are both known.
     pub fn is_certain(&self, line: &str) -> bool {
         let text = |span: &Range<usize>| line.get(span.clone()).unwrap_or_default();
-        super::Priority::ALL.iter().any(|one| one.word().eq_ignore_ascii_case(text(&self.priority)))
-            && Status::of(text(&self.status)).is_some()
+        Priority::of(text(&self.priority)).is_some() && Status::of(text(&self.status)).is_some()
     }
 }
 
@@ -124,7 +121,6 @@ pub(super) fn is_estimate(text: &str) -> bool {
     }
 }
 
-/// An item of a checklist: its box and its text.
 pub(super) fn item(line: &str) -> Option<(Range<usize>, Range<usize>)> {
     let start = entry(line)?;
     let rest = line.get(start..)?;
@@ -146,8 +142,7 @@ pub(super) fn field(line: &str) -> Option<(Range<usize>, Range<usize>)> {
     Some((inner..inner + label.len(), trimmed(line, end + 2 + colon..line.len())))
 }
 
-/// The entries of `[A-1], [A-2]`, `[A-1, A-2]` or `A-1, A-2`; `—` is an empty list. None where there are words, and none
-/// of them is an id.
+/// The entries of `[A-1], [A-2]`, `[A-1, A-2]` or `A-1, A-2`; `—` is an empty list. None where no word is an id.
 pub(super) fn list(line: &str, value: Range<usize>) -> Option<Vec<Range<usize>>> {
     const NONE: [&str; 6] = ["", "—", "–", "-", "none", "n/a"];
     let text = line.get(value.clone()).unwrap_or_default();

@@ -1,9 +1,9 @@
 //! The values of tasks, and everything that is wrong with them.
 
-use super::circle::circles;
 use super::line::{is_estimate, is_id};
 use super::scan::{Scan, Section, scan};
 use super::{ChecklistItem, Priority, Status, Task, TaskList};
+use crate::circles::circles;
 use countersign_engine::yaml::{Diagnostic, MAX_PROBLEMS, Place, Problems, Source, did_you_mean, quoted};
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
@@ -88,7 +88,6 @@ impl Reader<'_> {
         self.warnings.push(warning);
     }
 
-    /// The task of a section; none where its meta line is missing or wrong, which is reported.
     fn task(&mut self, section: &Section) -> Option<Task> {
         let (priority, status, estimate) = self.meta(section)?;
         let traces = section.traces.iter().map(|span| self.text(span).to_owned());
@@ -125,7 +124,7 @@ impl Reader<'_> {
         };
         let words = [&meta.priority, &meta.status].map(|span| self.text(span).to_owned());
         let [priority, status] = &words;
-        let known_priority = Priority::ALL.into_iter().find(|one| one.word().eq_ignore_ascii_case(priority));
+        let known_priority = Priority::of(priority);
         if known_priority.is_none() {
             let message = format!("{} is not a valid priority", quoted(priority));
             let hint = "the priorities are `P0`, `P1`, `P2` and `P3`";
@@ -213,7 +212,9 @@ impl Reader<'_> {
     }
 
     fn circles(&mut self, sections: &[Section], list: &TaskList) {
-        for circle in circles(list) {
+        let places = |task: &Task| task.depends_on.iter().filter_map(|id| list.place_of(id)).collect();
+        let dependencies: Vec<Vec<usize>> = list.tasks().iter().map(places).collect();
+        for circle in circles(&dependencies, MAX_PROBLEMS + 1) {
             let names: Vec<_> = circle.iter().filter_map(|place| list.tasks().get(*place)).collect();
             let (Some(first), Some(last)) = (names.first(), names.last()) else { continue };
             let ids: Vec<&str> = names.iter().map(|task| task.id.as_str()).collect();

@@ -1,5 +1,4 @@
-//! Finds the tasks of a text and their parts as byte spans, and checks no values. Reading and editing both begin here, so
-//! that they agree on where a task is.
+//! Finds the tasks of a text and their parts as byte spans, and checks no values. Reading and editing both begin here.
 
 use super::line::{self, Heading, Meta};
 use countersign_core::markdown::{self, Line};
@@ -14,14 +13,12 @@ pub(super) struct Section {
     pub line: usize,
     pub milestone: Option<Range<usize>>,
     pub meta: Option<Meta>,
-    /// A second line with a known priority and status.
     pub second_meta: Option<Range<usize>>,
     /// The boxes of its checklists: the byte between the brackets, and the text.
     pub items: Vec<(Range<usize>, Range<usize>)>,
     pub traces: Vec<Range<usize>>,
     pub depends_on: Vec<Range<usize>>,
     pub blocks: Vec<Range<usize>>,
-    /// Lists with text and without ids.
     pub no_ids: Vec<Range<usize>>,
     pub description: String,
 }
@@ -141,7 +138,6 @@ impl Scanner {
 }
 
 impl Meta {
-    /// The same counted from the beginning of the text.
     fn moved(self, at: usize) -> Self {
         let moved = |span: Range<usize>| span.start + at..span.end + at;
         Self {

@@ -188,7 +188,7 @@ fn what_is_doubtful_is_a_warning() {
     ] {
         let (list, warnings) = read(text).valid().unwrap();
         assert_eq!(warnings.iter().map(|one| one.code).collect::<Vec<_>>(), [code], "{text}");
-        assert_eq!(ready(&list, None).len(), 1, "{text}");
+        assert_eq!(list.ready().len(), 1, "{text}");
     }
 }
 
@@ -199,7 +199,7 @@ fn a_long_chain_and_no_tasks_are_fine() {
         .chain(["### T-5000: n\nP0 | TODO\n".to_owned()])
         .collect();
     let list = good(&chain);
-    assert_eq!(ready(&list, None).iter().map(|task| task.id.as_str()).collect::<Vec<_>>(), ["T-5000"]);
+    assert_eq!(list.ready().iter().map(|task| task.id.as_str()).collect::<Vec<_>>(), ["T-5000"]);
     assert_eq!(good("").tasks(), []);
     assert_eq!(good("# Tasks\n\nNone yet.\n").tasks(), []);
 }
@@ -246,12 +246,14 @@ fn tasks_are_ready_by_progress_priority_and_place() {
         ),
     ] {
         let list = of(&tasks);
-        let ids: Vec<_> = ready(&list, None).iter().map(|task| task.id.clone()).collect();
+        let ids: Vec<_> = list.ready().iter().map(|task| task.id.clone()).collect();
         assert_eq!(ids.join(" "), expect);
     }
     let list = of(&[("P0", "TODO", "—"), ("P0", "TODO", "—"), ("P0", "TODO", "[T-1]")]);
-    let ids =
-        |wanted: &str| ready(&list, Some(wanted)).iter().map(|task| task.id.clone()).collect::<Vec<_>>();
+    let ids = |wanted: &str| -> Vec<_> {
+        let ready = list.ready().into_iter().filter(|task| task.in_milestone(wanted));
+        ready.map(|task| task.id.clone()).collect()
+    };
     assert_eq!(ids("mileSTONE 0"), ["T-0"]);
     assert_eq!((ids("1"), ids("stone").len(), ids("x").len()), (vec!["T-1".to_owned()], 2, 0));
 }
@@ -353,7 +355,7 @@ proptest! {
             // What can be read can be ordered, and something can run if anything is left to do.
             let left = list.tasks().iter().any(|task| task.status == Status::Todo);
             let waits = list.tasks().iter().any(|task| matches!(task.status, Status::Review | Status::Blocked));
-            prop_assert!(!left || waits || !ready(&list, None).is_empty());
+            prop_assert!(!left || waits || !list.ready().is_empty());
         }
     }
 

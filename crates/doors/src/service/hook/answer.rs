@@ -19,7 +19,6 @@ pub enum Say {
     HoldAndTell(String, String),
 }
 
-/// The state of a review at a stop.
 pub struct Stands<'a> {
     pub review: &'a Review,
     pub outcome: Outcome,
@@ -29,8 +28,7 @@ pub struct Stands<'a> {
 }
 
 impl Stands<'_> {
-    /// The answer. An agent is held only where that is counted: a failing round is an attempt, a round without a verdict
-    /// one of three.
+    /// An agent is held only where that is counted: a failing round is an attempt, a round without a verdict one of three.
     pub fn say(&self) -> Say {
         let Self { review, outcome, .. } = self;
         match outcome {
@@ -63,7 +61,6 @@ impl Say {
         }
     }
 
-    /// The text on standard output.
     pub fn output(&self, hook: Hook) -> String {
         let object: Value = match self {
             Self::Go => return String::new(),
@@ -77,8 +74,7 @@ impl Say {
     }
 }
 
-/// The answer where the hook itself failed, the `tries`-th time in a row, or without a count where none can be kept. Like
-/// a missing verdict it holds the agent at most twice.
+/// The answer where the hook itself failed, `tries` times in a row, if counted. It holds the agent at most twice.
 pub fn failed(why: &str, what_to_do: Option<&str>, tries: Option<u32>) -> Say {
     let told = words::failed(why, what_to_do);
     match tries {

@@ -9,7 +9,6 @@ use std::path::PathBuf;
 
 const SESSION_BYTES_MAX: usize = 200;
 
-/// An agent that is about to stop.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stopping {
     pub session: String,

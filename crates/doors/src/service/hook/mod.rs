@@ -1,7 +1,5 @@
-//! The hooks of agent programs, which are called when an agent is about to stop and can hold it.
-//!
-//! `input` parses the input of a hook, `answer` makes its output, `words` has the texts. It performs no review and counts
-//! no attempts.
+//! The hooks of agent programs, which are called when an agent is about to stop and can hold it: `input` parses,
+//! `answer` makes the output, `words` has the texts. They perform no review and count no attempts.
 
 pub mod answer;
 pub mod input;

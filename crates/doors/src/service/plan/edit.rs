@@ -8,7 +8,6 @@ use countersign_core::markdown::{replaced, split_mark};
 use countersign_core::text;
 use std::ops::Range;
 
-/// Why a task could not be changed. The text stays as it was.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EditError {
     #[error("the plan has no task called `{0}` any more")]

@@ -13,8 +13,9 @@ pub(super) struct TaskLine {
 
 pub(super) enum Heading {
     /// `### Phase N: Title`.
-    Phase { number: Range<usize> },
-    /// A phase in another form.
+    Phase {
+        number: Range<usize>,
+    },
     AlmostPhase,
     /// It ends a phase.
     Other,
@@ -36,15 +37,11 @@ pub(super) fn heading(line: &str) -> Option<Heading> {
 }
 
 fn phase(line: &str) -> Option<Heading> {
-    let from = |start: usize| line.get(start..).unwrap_or_default();
-    let mut at = line.find(|c: char| c.is_ascii_alphabetic())? + "phase".len();
-    at += from(at).len() - from(at).trim_start().len();
-    let digits = from(at).bytes().take_while(u8::is_ascii_digit).count();
-    let number = at..at + digits;
-    at = number.end;
-    at += from(at).len() - from(at).trim_start().len();
-    let rest = from(at).strip_prefix(':')?;
-    (!rest.trim().is_empty()).then_some(Heading::Phase { number })
+    let start = line.find(|c: char| c.is_ascii_digit())?;
+    let rest = line.get(start..)?.trim_start_matches(|c: char| c.is_ascii_digit());
+    let number = start..line.len() - rest.len();
+    let title = rest.trim_start().strip_prefix(':')?;
+    (!title.trim().is_empty()).then_some(Heading::Phase { number })
 }
 
 /// `- [ ] **Title** `[status]``, not indented.

@@ -1,6 +1,5 @@
-//! The format of `PLAN.md`: phases with tasks, their statuses and last reviews. It reads no files.
-//!
-//! A file in which no phase has a task is no plan: it has no tasks and no mistakes.
+//! The format of `PLAN.md`: phases with tasks, their statuses and last reviews. It reads no files. A file in which no
+//! phase has a task is no plan: it has no tasks and no mistakes.
 
 mod edit;
 mod line;
@@ -13,13 +12,11 @@ pub use read::{Plan, PlanTask, Reading, parse};
 
 use countersign_core::answer::ReviewResult;
 
-/// The default plan of a project.
 pub const FILE: &str = "PLAN.md";
 pub const MAX_PLAN_BYTES: usize = 1024 * 1024;
 const MAX_WRITTEN_ISSUES: usize = 20;
 const MAX_ISSUE_BYTES: usize = 500;
 
-/// The last review of a task, as it is written under it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReviewBlock {
     /// The number of failed reviews, from 1.

@@ -13,7 +13,6 @@ use std::sync::Arc;
 pub struct PlanTask {
     /// The number of its phase and its own, as in `1.2`.
     pub id: String,
-    /// The title, unique in the plan.
     pub title: String,
     pub status: TaskStatus,
     pub scope: Option<String>,
@@ -27,7 +26,6 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// A task by its id or by its title.
     pub fn find(&self, typed: &str) -> Option<&PlanTask> {
         let by_title = |task: &&PlanTask| folded(&task.title) == folded(typed);
         self.tasks.iter().find(|task| task.id == typed).or_else(|| self.tasks.iter().find(by_title))
@@ -41,7 +39,6 @@ pub struct Reading {
 }
 
 impl Reading {
-    /// The plan, if nothing is wrong with it.
     pub fn valid(self) -> Result<Plan, Problems> {
         Problems::of(self.problems).map_or(Ok(self.plan), Err)
     }

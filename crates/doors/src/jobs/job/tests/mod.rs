@@ -197,7 +197,7 @@ fn the_example_is_good() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/examples/jobs/guide");
     let file = countersign_engine::yaml::read_file(&folder.join("job.yml")).unwrap();
     let Reading { job, warnings, .. } =
-        read(&file, &|path| crate::jobs::folder::text(&folder, path)).unwrap();
+        read(&file, &|path| crate::jobs::library::text(&folder, path)).unwrap();
     assert_eq!(warnings, []);
     assert_eq!(job.workflows[0].entries, [["outline"], ["pages"]]);
     assert!(job.steps.iter().all(|step| step.instructions.starts_with("# ")));
