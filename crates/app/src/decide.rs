@@ -102,10 +102,7 @@ fn refused(error: EngineError, person: bool) -> Failure {
         _ => None,
     };
     let failure = Failure::from(error);
-    match hint {
-        Some(hint) => failure.hint(hint),
-        None => failure,
-    }
+    Failure { hint: hint.or(failure.hint), ..failure }
 }
 
 fn filled(reason: Option<String>) -> Result<String, Failure> {

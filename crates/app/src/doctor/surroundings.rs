@@ -100,12 +100,9 @@ pub fn configuration(project: &Project) -> Vec<Check> {
 /// The ledger, and whether its last events are intact.
 pub async fn ledger(project: &Project) -> Check {
     let dir = project.ledger_dir();
-    let failed = |failure: Failure| {
-        let line = Check::fail("ledger", failure.outcome, failure.message);
-        match failure.hint {
-            Some(hint) => line.hint(hint),
-            None => line,
-        }
+    let failed = |Failure { outcome, message, hint, .. }: Failure| Check {
+        hint,
+        ..Check::fail("ledger", outcome, message)
     };
     let ledger = match project.existing_ledger().await {
         Ok(Some(ledger)) => ledger,

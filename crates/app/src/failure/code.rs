@@ -1,6 +1,9 @@
 //! The kinds of failures, for programs: a closed list, so that no caller searches in messages.
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+use serde::Serialize;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Code {
     /// Several things have this name.
     Ambiguous,
@@ -77,53 +80,7 @@ pub enum Code {
 }
 
 impl Code {
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Ambiguous => "ambiguous",
-            Self::Arguments => "arguments",
-            Self::Base => "base",
-            Self::Blocked => "blocked",
-            Self::Ceiling => "ceiling",
-            Self::Change => "change",
-            Self::Configuration => "configuration",
-            Self::ContentType => "content_type",
-            Self::CoolingOff => "cooling_off",
-            Self::Decomposed => "decomposed",
-            Self::Dirty => "dirty",
-            Self::Fixer => "fixer",
-            Self::Foreign => "foreign",
-            Self::HeldUp => "held_up",
-            Self::Internal => "internal",
-            Self::Interrupted => "interrupted",
-            Self::Io => "io",
-            Self::ItemCap => "item_cap",
-            Self::Ledger => "ledger",
-            Self::Locked => "locked",
-            Self::Method => "method",
-            Self::NoAnswer => "no_answer",
-            Self::NoEvent => "no_event",
-            Self::NoRule => "no_rule",
-            Self::NoState => "no_state",
-            Self::NoStateDir => "no_state_dir",
-            Self::NoTask => "no_task",
-            Self::NoVerdict => "no_verdict",
-            Self::NotFound => "not_found",
-            Self::NotTaken => "not_taken",
-            Self::Path => "path",
-            Self::PeopleOnly => "people_only",
-            Self::Plan => "plan",
-            Self::Refused => "refused",
-            Self::Results => "results",
-            Self::Run => "run",
-            Self::Stale => "stale",
-            Self::State => "state",
-            Self::Stopped => "stopped",
-            Self::Taken => "taken",
-            Self::Timeout => "timeout",
-            Self::Token => "token",
-            Self::TooLarge => "too_large",
-            Self::TwoFiles => "two_files",
-            Self::Usage => "usage",
-        }
+    pub fn name(self) -> String {
+        serde_json::to_value(self).ok().and_then(|name| name.as_str().map(str::to_owned)).unwrap_or_default()
     }
 }

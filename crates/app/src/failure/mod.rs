@@ -90,9 +90,8 @@ impl From<Problems> for Failure {
 
 impl From<LedgerError> for Failure {
     fn from(error: LedgerError) -> Self {
-        let hint = error.hint().to_owned();
-        let failure = Self::new(error.outcome(), Code::Ledger, error.to_string());
-        if hint.is_empty() { failure } else { failure.hint(hint) }
+        let hint = Some(error.hint().to_owned()).filter(|hint| !hint.is_empty());
+        Self { hint, ..Self::new(error.outcome(), Code::Ledger, error.to_string()) }
     }
 }
 

@@ -144,7 +144,7 @@ async fn prepare(
             paths: "what changed",
         },
     };
-    let mut warnings: Vec<String> = work.base.edited().into_iter().collect();
+    let mut warnings: Vec<String> = work.base.edited.clone().into_iter().collect();
     let prepared = match wanted.prepare(project, planner, &mut warnings).await {
         Err(failure) if failure.code == Code::NoRule => {
             note("no rule matches the changed files: nothing is judged");

@@ -53,7 +53,7 @@ pub(super) async fn look(
     let lies_there = gathered.clone();
     let base = change::since(here.clone(), gathered, &flags, &environment, both).await?;
     let mut broken = None;
-    if base.edited().is_some()
+    if base.edited.is_some()
         && let Err(failure) = Project::of(here, &lies_there, &flags, &environment)
     {
         let words = failure.words();

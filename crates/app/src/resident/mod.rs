@@ -2,7 +2,7 @@
 
 mod followed;
 
-pub use followed::{LOOK, ReviewState, counted, is_performed, until_it_stands};
+pub use followed::{LOOK, ReviewState, is_performed, until_it_stands};
 
 use crate::Failure;
 use crate::change::{self, Base};

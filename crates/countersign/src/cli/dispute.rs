@@ -1,5 +1,6 @@
 //! `countersign dispute`: a finding that may be wrong is judged again by another reviewer, who sees the evidence.
 
+use super::review::delivered;
 use super::{Failure, Global};
 use crate::output::{Answer, Printer, bold, dim};
 use clap::Args;
@@ -50,11 +51,7 @@ pub async fn run(
     let stored = printer.progress().during(&engine, engine.wait(&ticket, cancel)).await?;
     let answer = disputing.ended(&stored).await?;
     let text = text(&answer.own);
-    let mut answer = Answer::of(answer, text);
-    answer.printed = true;
-    if printer.print(&answer) && !cancel.is_cancelled() {
-        engine.delivered(&ticket).await?;
-    }
+    let answer = delivered(Answer::of(answer, text), &engine, Some(&ticket), printer, cancel).await?;
     engine.ledger().clone().close().await;
     Ok(answer)
 }

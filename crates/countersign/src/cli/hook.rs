@@ -9,7 +9,6 @@ use super::{Failure, Global, last_resort};
 use crate::output::{Answer, Printer, write_out};
 use clap::Args;
 use countersign_app::hook::{self as stops, Stop, Tries};
-use countersign_core::outcome::Outcome;
 use countersign_core::text::{cut_noted, visible_line};
 use countersign_doors::service::hook::answer::failed;
 use countersign_doors::service::hook::input::{self, InputError, Stopping};
@@ -63,7 +62,7 @@ pub async fn run(
     let known = stopping.as_ref().ok();
     let place = stops::place(hook, known);
     if stops::is_real(place.as_deref(), note).await {
-        return Ok(silent());
+        return Ok(Answer::silent());
     }
     let Some(place) = place else {
         return Err(stopping.err().unwrap_or_else(nothing_here));
@@ -80,7 +79,7 @@ pub async fn run(
         Ok(()) => tries.over(),
         Err(failure) => hold_or_tell(hook, &failure, &tries),
     }
-    Ok(silent())
+    Ok(Answer::silent())
 }
 
 /// Judges the work and answers the program.
@@ -139,11 +138,6 @@ fn nothing_here() -> Failure {
         "this is not a git repository, and no countersign.yml is here: a hook has nothing to review",
     )
     .hint("a hook reviews changes, so it needs a git repository")
-}
-
-/// The end of a hook that has answered.
-fn silent() -> Answer {
-    Answer { printed: true, ..Answer::new(Outcome::Passed, "", serde_json::Value::Null) }
 }
 
 fn read() -> Result<Vec<u8>, String> {

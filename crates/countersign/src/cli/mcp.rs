@@ -6,8 +6,6 @@ use crate::output::Answer;
 use clap::Args;
 use countersign_app::jobs::Judging;
 use countersign_app::project::current_folder;
-use countersign_core::outcome::Outcome;
-use serde_json::json;
 use std::path::PathBuf;
 use tokio_util::sync::CancellationToken;
 
@@ -85,8 +83,6 @@ pub async fn run(global: Global, options: McpOptions, cancel: &CancellationToken
         wait_seconds: options.wait_seconds,
     };
     mcp::serve(options, way, cancel).await?;
-    let mut answer = Answer::new(Outcome::Passed, "", json!({}));
     // Standard output is only for the protocol.
-    answer.printed = true;
-    Ok(answer)
+    Ok(Answer::silent())
 }

@@ -5,7 +5,6 @@ use crate::output::{Answer, Printer, bold, dim, write_out};
 use countersign_app::answer::v1::{self, Preview, Question};
 use countersign_app::project::Project;
 use countersign_app::review::question;
-use countersign_core::outcome::Outcome;
 use countersign_core::text::{counted, visible_line};
 use countersign_engine::engine::{Planner, Prepared};
 use serde_json::{Value, json};
@@ -34,9 +33,7 @@ pub async fn run(
     if let Some(ledger) = ledger {
         ledger.close().await;
     }
-    let mut answer = Answer::new(Outcome::Passed, "", Value::Null);
-    answer.printed = true;
-    Ok(answer)
+    Ok(Answer::silent())
 }
 
 /// How many assignments are free checks, questions for each reviewer, or cached.

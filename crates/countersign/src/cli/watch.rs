@@ -10,7 +10,6 @@ use countersign_app::Code;
 use countersign_app::answer::v1;
 use countersign_app::feed::{self, Feed};
 use countersign_app::project::Project;
-use countersign_core::outcome::Outcome;
 use countersign_engine::ledger::{Ledger, LedgerError};
 use serde_json::json;
 use std::time::Duration;
@@ -57,21 +56,14 @@ pub async fn run(
     tokio::pin!(stopped);
     let (ledger, after) = tokio::select! {
         there = there(&project, options.after, printer) => there?,
-        () = &mut stopped => return Ok(ended()),
+        () = &mut stopped => return Ok(Answer::silent()),
     };
     let watched = tokio::select! {
         watched = follow(&ledger, after, &options, printer) => watched,
         () = &mut stopped => Ok(()),
     };
     ledger.close().await;
-    watched.map(|()| ended())
-}
-
-/// The end of watching; all events are printed.
-fn ended() -> Answer {
-    let mut answer = Answer::new(Outcome::Passed, "", json!({}));
-    answer.printed = true;
-    answer
+    watched.map(|()| Answer::silent())
 }
 
 /// Prints events until its output is closed.

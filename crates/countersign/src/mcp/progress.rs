@@ -2,7 +2,8 @@
 
 use super::tools::Call;
 use countersign_app::Failure;
-use countersign_app::resident::{LOOK, ReviewState, counted, is_performed};
+use countersign_app::answer::v1::{self, State};
+use countersign_app::resident::{LOOK, ReviewState, is_performed};
 use countersign_core::ids::ReviewId;
 use countersign_core::progress::ProgressEvent;
 use countersign_core::text::visible_line;
@@ -78,9 +79,9 @@ pub async fn follow(
         };
         let took = before.elapsed();
         if stored.review.standing().is_some() {
-            return Ok(ReviewState::Stands(stored));
+            return Ok(ReviewState { state: State::Done, stored });
         }
-        let (done, total) = counted(&stored);
+        let v1::Progress { answered: done, questions: total } = (&stored).into();
         loop {
             // Reading a large review again after each answer would cost more than the answer.
             let readable = Instant::now() >= before + took * 10;

@@ -137,7 +137,7 @@ fn plan_server(
         (false, standing) => with(entry, tell, text, standing).map(|text| text.map(Some)),
     };
     let after = after.map_err(|fault| placed(&draft.settings, text.unwrap_or_default(), fault))?;
-    Ok(draft.told(after, Told { entry: "mcp", next: entry.next, ..Told::of(agent, tell) }))
+    Ok(draft.told(after, agent, "mcp", entry.next, tell.remove))
 }
 
 fn plan_hook(hook: Hook, tell: &Tell, drafts: &mut Drafts<'_>) -> Result<Told, Diagnostic> {
@@ -151,14 +151,7 @@ fn plan_hook(hook: Hook, tell: &Tell, drafts: &mut Drafts<'_>) -> Result<Told, D
     let after = after.map_err(|fault| placed(&draft.settings, text.unwrap_or_default(), fault))?;
     // Countersign never makes a link, so a linked file is the user's and stays.
     let after = after.map(|text| text.or_else(|| draft.settings.linked.then(|| "{}\n".to_owned())));
-    Ok(draft.told(after, Told { entry: "hook", next: hook.next, ..Told::of(hook.program.name, tell) }))
-}
-
-impl Told {
-    fn of(agent: &'static str, tell: &Tell) -> Self {
-        let (entry, next, diff) = ("", "", String::new());
-        Self { agent, entry, next, file: PathBuf::new(), remove: tell.remove, changes: false, diff }
-    }
+    Ok(draft.told(after, hook.program.name, "hook", hook.next, tell.remove))
 }
 
 /// The text with the entry; none if the entry is right already.
@@ -222,15 +215,22 @@ struct Draft {
 }
 
 impl Draft {
-    /// Sets a new text, if there is one, and completes the result.
-    fn told(&mut self, after: Option<Option<String>>, told: Told) -> Told {
-        let changes = after.is_some();
+    /// Sets a new text, if there is one, and gives the result.
+    fn told(
+        &mut self,
+        after: Option<Option<String>>,
+        agent: &'static str,
+        entry: &'static str,
+        next: &'static str,
+        remove: bool,
+    ) -> Told {
+        let (file, changes) = (self.settings.path.clone(), after.is_some());
         let before = self.now.clone();
         if let Some(after) = after {
             self.now = after;
         }
         let diff = diff::unified(self.settings.name, before.as_deref(), self.now.as_deref());
-        Told { file: self.settings.path.clone(), changes, diff, ..told }
+        Told { agent, entry, next, file, remove, changes, diff }
     }
 }
 

@@ -65,7 +65,7 @@ fn answer(told: &[Told], options: &InitOptions, quiet: bool) -> Answer {
     let json = json!({ "dry_run": dry_run, "entries": entries });
     let mut answer = Answer::new(Outcome::Passed, text, json);
     if !options.remove && on_path("countersign").is_none() {
-        answer.warnings.push("`countersign` is not on the PATH, where agents look for it".to_owned());
+        answer.json.warnings.push("`countersign` is not on the PATH, where agents look for it".to_owned());
     }
     answer
 }

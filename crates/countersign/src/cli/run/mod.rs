@@ -201,7 +201,7 @@ pub async fn run(
         true => shown(under_way, json_result, printer).await?,
         false => finish(under_way, json_result).await?,
     };
-    Ok(Answer { warnings, ..answer })
+    Ok(answer.warned(warnings))
 }
 
 pub async fn retry(
@@ -220,7 +220,7 @@ pub async fn retry(
     })?;
     let warnings = said(printer, &plan.warnings);
     let under_way = start(plan, printer, cancel, true).await?;
-    Ok(Answer { warnings, ..finish(under_way, false).await? })
+    Ok(finish(under_way, false).await?.warned(warnings))
 }
 
 pub fn output(global: &Global, options: &OutputOptions) -> Result<Answer, Failure> {
@@ -288,7 +288,7 @@ async fn finish(under_way: UnderWay, json_result: bool) -> Result<Answer, Failur
     let (outcome, results) = under_way.finish().await?;
     let mut answer = Answer::new(outcome, show::results(&results), &results);
     if json_result {
-        answer.text = format!("{}\n", serde_json::Value::Object(answer.json.clone()));
+        answer.text = format!("{}\n", answer.json.own);
     }
     Ok(answer)
 }
