@@ -48,7 +48,7 @@ pub async fn run(
     let evidence = async |project: &Project| evidence(project, &options.evidence).await;
     let disputing = dispute(&flags, &options.finding, evidence).await?;
     let (engine, ticket) = (disputing.engine.clone(), disputing.ticket.clone());
-    let stored = printer.progress().during(&engine, engine.wait(&ticket, cancel)).await?;
+    let stored = printer.during(&engine, engine.wait(&ticket, cancel)).await?;
     let answer = disputing.ended(&stored).await?;
     let text = text(&answer.own);
     let answer = delivered(Answer::of(answer, text), &engine, Some(&ticket), printer, cancel).await?;

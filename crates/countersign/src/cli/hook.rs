@@ -44,7 +44,7 @@ const FOR_PROGRAMS: &str = "this command is for agent programs: countersign init
 
 /// Failures of hooks are for people, whatever the options.
 pub fn printer() -> Printer {
-    Printer::new(false, false, "hook")
+    Printer { json: false, quiet: false, verbose: false, command: "hook" }
 }
 
 /// Answers a program whose agent is about to stop.

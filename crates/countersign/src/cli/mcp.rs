@@ -1,7 +1,7 @@
 //! `countersign mcp`: a server for agents.
 
 use super::{Failure, Global};
-use crate::mcp::{self, HttpOptions, Options, Way};
+use crate::mcp::{self, HttpOptions, Options};
 use crate::output::Answer;
 use clap::Args;
 use countersign_app::jobs::Judging;
@@ -63,9 +63,9 @@ pub async fn run(global: Global, options: McpOptions, cancel: &CancellationToken
     if !folder.is_dir() {
         return Err(Failure::usage(format!("--path: `{}` is not a folder", folder.display())));
     }
-    let way = match (options.transport, options.port) {
-        (Transport::Http, Some(port)) => Way::Http(HttpOptions { port, token: !options.no_token }),
-        (Transport::Stdio, None) => Way::Stdio,
+    let http = match (options.transport, options.port) {
+        (Transport::Http, Some(port)) => Some(HttpOptions { port, token: !options.no_token }),
+        (Transport::Stdio, None) => None,
         _ => {
             return Err(Failure::usage("--port and --no-token need --transport http, and http needs --port"));
         }
@@ -82,7 +82,7 @@ pub async fn run(global: Global, options: McpOptions, cancel: &CancellationToken
         },
         wait_seconds: options.wait_seconds,
     };
-    mcp::serve(options, way, cancel).await?;
+    mcp::serve(options, http, cancel).await?;
     // Standard output is only for the protocol.
     Ok(Answer::silent())
 }

@@ -133,7 +133,7 @@ pub async fn conclude(
     again: &str,
     warnings: Vec<String>,
 ) -> Result<Answer, Failure> {
-    let stored = printer.progress().during(engine, engine.wait(ticket, cancel)).await?;
+    let stored = printer.during(engine, engine.wait(ticket, cancel)).await?;
     let answer = review::answer(engine, ticket, &stored, again, warnings).await?;
     let hints = if printer.quiet { &[] } else { answer.own.next.as_slice() };
     let text = verdict_text(&answer.own, hints, false);

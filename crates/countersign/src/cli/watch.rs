@@ -81,7 +81,7 @@ async fn follow(
         if !options.subject.as_deref().is_none_or(|subject| words::is_about(&event, subject)) {
             continue;
         }
-        let line = match printer.is_json() {
+        let line = match printer.json {
             true => format!("{}\n", json!(v1::Event::from(&event))),
             false => words::line(&event),
         };

@@ -9,7 +9,6 @@ mod verdict;
 pub use countersign_app::reader::Reader;
 pub use countersign_app::time::{ago, local};
 pub use countersign_core::text::counted;
-pub use progress::Progress;
 pub use style::{bold, dim, paint_outcome};
 pub use verdict::{outcome_words, verdict_text};
 
@@ -57,36 +56,15 @@ impl Answer {
 
 #[derive(Clone, Debug)]
 pub struct Printer {
-    json: bool,
+    pub json: bool,
     /// No progress, no hints.
     pub quiet: bool,
     /// Progress has a line for each answer.
-    verbose: bool,
-    command: &'static str,
+    pub verbose: bool,
+    pub command: &'static str,
 }
 
 impl Printer {
-    pub fn new(json: bool, quiet: bool, command: &'static str) -> Self {
-        Self { json, quiet, verbose: false, command }
-    }
-
-    pub fn json(command: &'static str) -> Self {
-        Self::new(true, true, command)
-    }
-
-    pub fn is_json(&self) -> bool {
-        self.json
-    }
-
-    /// The same with a line of progress for each answer.
-    pub fn verbose(self, verbose: bool) -> Self {
-        Self { verbose, ..self }
-    }
-
-    pub fn progress(&self) -> Progress {
-        Progress::new(self.quiet, self.verbose)
-    }
-
     /// Prints an answer. False if standard output is closed.
     pub fn print(&self, answer: &Answer) -> bool {
         if !self.quiet || self.json {
@@ -113,10 +91,6 @@ impl Printer {
         if !self.json && !self.quiet {
             let _ = writeln!(anstream::stderr(), "{words}");
         }
-    }
-
-    pub fn command(&self) -> &'static str {
-        self.command
     }
 
     /// Prints what is not printed yet, and gives the exit code.

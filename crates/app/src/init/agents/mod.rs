@@ -17,7 +17,7 @@ pub use hooks::names_hook;
 
 use crate::Failure;
 use crate::project::{current_folder, environment, root_at};
-use countersign_engine::config::{self, Diagnostic, Environment, Flags, Place, Problems, Source};
+use countersign_engine::config::{self, Diagnostic, Environment, Flags, Place, Source};
 use countersign_engine::installed;
 use countersign_engine::programs::{Hook, PROGRAMS, Program, Programs, ServerEntry, listed};
 use countersign_engine::workspace::Root;
@@ -82,10 +82,7 @@ fn plan(chosen: &[&'static Program], tell: &Tell, drafts: &mut Drafts<'_>) -> Re
     let (told, problems): (Vec<_>, Vec<_>) = planned.partition(Result::is_ok);
     match problems.is_empty() {
         true => Ok(told.into_iter().flatten().collect()),
-        false => {
-            let listed = problems.into_iter().filter_map(Result::err).collect();
-            Err(Failure::from(Problems { listed, left_out: 0 }))
-        }
+        false => Err(Failure::at(problems.into_iter().filter_map(Result::err).collect())),
     }
 }
 

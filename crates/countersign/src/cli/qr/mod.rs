@@ -233,7 +233,7 @@ fn answer(answered: Answered<impl Serialize>) -> Answer {
 
 impl Watch for Printer {
     async fn during<T>(&self, engine: &Engine, work: impl Future<Output = T>) -> T {
-        self.progress().during(engine, work).await
+        Self::during(self, engine, work).await
     }
 
     fn note(&self, words: &str) {

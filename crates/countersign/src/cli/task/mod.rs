@@ -143,7 +143,7 @@ pub async fn begin(
 /// Reviews, prints the answer and notes that it was read.
 async fn concluded(ready: Ready, printer: &Printer, cancel: &CancellationToken) -> Result<Answer, Failure> {
     let engine = ready.base.project.engine(ready.planner.clone()).await?;
-    let reviewed = printer.progress().during(&engine, ready.review(engine.clone(), cancel)).await?;
+    let reviewed = printer.during(&engine, ready.review(engine.clone(), cancel)).await?;
     let (answer, ticket) = (words::finished(&reviewed), reviewed.ticket.as_ref());
     let answer = delivered(answer, &engine, ticket, printer, cancel).await?;
     // Last, because it may take a while, and the answer is printed.

@@ -4,6 +4,7 @@ use super::{Call, Hints, Reply, Running, Tool, answer_schema, schema};
 use crate::mcp::progress::follow;
 use countersign_app::answer::v1::{OpenReviews, State, Submitted, Verdict, Version, Waited};
 use countersign_app::decide::{self, Action, REASON_BYTES_MAX};
+use countersign_app::doors::MCP;
 use countersign_app::find::{meant, no_ledger};
 use countersign_app::given::{at_most, filled};
 use countersign_app::project::Project;
@@ -11,7 +12,7 @@ use countersign_app::reader::Reader;
 use countersign_app::resident::ReviewState;
 use countersign_app::spent::Spent;
 use countersign_app::status::OPEN_ROWS;
-use countersign_app::submit::{NAME_MAX_BYTES, Submit, Way, hand_in};
+use countersign_app::submit::{NAME_MAX_BYTES, Submit, hand_in};
 use countersign_app::{Code, Failure, author, log, next};
 use countersign_core::review::{Actor, ActorKind, Channel};
 use countersign_core::text::visible_line;
@@ -143,7 +144,7 @@ struct Decide {
 async fn submit(mut call: Call) -> Result<Reply, Failure> {
     let given = call.arguments::<Submit>()?;
     let author = author::of_client(&call.client);
-    let handed_in = hand_in(&call.server, given, author, Way::Mcp).await?;
+    let handed_in = hand_in(&call.server, given, author, MCP).await?;
     Reply::new(&Submitted::of(handed_in))
 }
 

@@ -8,11 +8,12 @@ use crate::serve::route::{GET, Given, POST, Route, schema};
 use axum::http::StatusCode;
 use axum::response::Response;
 use countersign_app::answer::v1::{Answer, Events, Reviews, State, Stated};
+use countersign_app::doors::HTTP;
 use countersign_app::find::{self, no_ledger};
 use countersign_app::log;
 use countersign_app::resident::until_it_stands;
 use countersign_app::show::stated;
-use countersign_app::submit::{Submit, SubmittedWork, Way, hand_in};
+use countersign_app::submit::{Submit, SubmittedWork, hand_in};
 use countersign_app::{Code, Failure};
 use countersign_core::ids::{ReviewId, Subject};
 use countersign_engine::engine::Engine;
@@ -163,7 +164,7 @@ fn awaited(call: &Call, answer: Answer<impl Serialize>, engine: Engine, stored: 
 async fn start(mut call: Call) -> Result<Response, Refusal> {
     let given: Submit = call.body()?;
     let SubmittedWork { stored, round, warnings, engine, .. } =
-        hand_in(&call.resident, given, None, Way::Http).await?;
+        hand_in(&call.resident, given, None, HTTP).await?;
     let (ledger, id) = (engine.ledger(), stored.review.id);
     let patience = call.patience().unwrap_or(Duration::ZERO);
     let followed = until_it_stands(&call.resident, ledger, &id, patience, &call.gone).await?;
