@@ -67,7 +67,6 @@ pub struct Decide {
     pub about: Option<Digest>,
 }
 
-/// Records it, and moves a task that depends on the review.
 pub async fn decide(
     project: &Project,
     engine: &Engine,

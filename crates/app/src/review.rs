@@ -85,7 +85,6 @@ pub async fn answer(
     Ok(Answer::new(Some(outcome), Verdict::of(stored, spent, next)).warned(warnings))
 }
 
-/// The warning where `--no-cache` kept failures.
 fn kept_failures(count: usize) -> Option<String> {
     let failures = match count {
         0 => return None,

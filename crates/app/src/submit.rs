@@ -80,7 +80,6 @@ enum Weight {
     May,
 }
 
-/// A review that runs in the background.
 pub struct SubmittedWork {
     /// The review as it stood right afterwards.
     pub stored: Stored,

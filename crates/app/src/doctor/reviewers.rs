@@ -15,7 +15,6 @@ use std::path::Path;
 const SCRIPTS: [&str; 6] = ["js", "mjs", "py", "rb", "sh", "ts"];
 
 impl Asking<'_> {
-    /// Checks a reviewer, and asks it if that is wanted and it is ready.
     pub(super) async fn look(
         &self,
         name: &str,
@@ -131,7 +130,6 @@ fn absent(what: String, facts: &Facts) -> Check {
         .hint(format!("install it ({}), or configure another reviewer", facts.called.install))
 }
 
-/// An installed agent program, by whether it has a sign-in.
 fn signed_in(what: String, words: String, agent: &Agent) -> Check {
     match agent.sign_in() {
         Some(how) => Check::ok(what, format!("{words}; signed in by {how}")),

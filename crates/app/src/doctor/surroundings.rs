@@ -97,7 +97,6 @@ pub fn configuration(project: &Project) -> Vec<Check> {
     lines
 }
 
-/// The ledger, and whether its last events are intact.
 pub async fn ledger(project: &Project) -> Check {
     let dir = project.ledger_dir();
     let failed = |Failure { outcome, message, hint, .. }: Failure| Check {

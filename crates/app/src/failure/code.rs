@@ -5,9 +5,7 @@ use serde::Serialize;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Code {
-    /// Several things have this name.
     Ambiguous,
-    /// The arguments of a program are invalid.
     Arguments,
     Base,
     /// It waits for a person.
@@ -17,7 +15,6 @@ pub enum Code {
     /// There is no change to judge.
     Change,
     Configuration,
-    /// A request has a body of another type.
     ContentType,
     /// Too many rounds had no verdict.
     CoolingOff,
@@ -37,18 +34,14 @@ pub enum Code {
     /// An item failed too often.
     ItemCap,
     Ledger,
-    /// Another process keeps a file locked.
     Locked,
     /// A path takes another method.
     Method,
-    /// There is no answer that can be used.
     NoAnswer,
     NoEvent,
-    /// No rule matches the submission.
     NoRule,
     /// A phase has no state file.
     NoState,
-    /// There is no state directory.
     NoStateDir,
     NoTask,
     NoVerdict,
@@ -75,7 +68,6 @@ pub enum Code {
     TooLarge,
     /// Two files are for the same phase.
     TwoFiles,
-    /// A wrong command or argument.
     Usage,
 }
 

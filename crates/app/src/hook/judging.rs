@@ -252,7 +252,6 @@ fn told(hook: Hook, work: &Work, ticket: &Ticket, stored: &Stored, say: &Say) ->
     Some(Told { about, subject, review, notification })
 }
 
-/// The text for people about a change of the gate itself.
 fn gate(work: &Work) -> Option<String> {
     gate_words(&work.change).map(|words| format!("Countersign: {words}. Check it yourself."))
 }

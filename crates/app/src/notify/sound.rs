@@ -50,7 +50,6 @@ fn file(folders: &[PathBuf], name: &str) -> Option<PathBuf> {
     folders.iter().find_map(of_folder)
 }
 
-/// The data folders of the user and the system.
 fn folders() -> Vec<PathBuf> {
     let given = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
     let home = given("HOME").map(PathBuf::from);

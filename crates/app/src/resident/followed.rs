@@ -12,7 +12,6 @@ use tokio_util::sync::CancellationToken;
 /// How often a waiting call checks whether the performing process still lives.
 pub const LOOK: Duration = Duration::from_millis(500);
 
-/// The state of a review at the end of waiting.
 pub struct ReviewState {
     pub state: State,
     pub stored: Stored,

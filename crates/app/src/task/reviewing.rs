@@ -38,7 +38,6 @@ pub enum Begun {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WithoutReview {
-    /// Nothing: the task is already complete.
     Nothing,
     /// The task waits for a request, because of this trigger.
     Waits(Trigger),

@@ -56,7 +56,6 @@ pub async fn run(
     Ok(answer)
 }
 
-/// A text, or the content of a file.
 async fn evidence(project: &Project, typed: &str) -> Result<String, Failure> {
     let path = project.here.join(typed);
     match typed {

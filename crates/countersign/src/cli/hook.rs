@@ -37,9 +37,7 @@ pub struct HookOptions {
 pub const FAILED: u8 = 1;
 /// The largest input; it holds the last message of the agent.
 const INPUT_BYTES_MAX: u64 = 64 * 1024 * 1024;
-/// The longest reason of a failure.
 const WHY_BYTES_MAX: usize = 2000;
-/// The hint about invalid input.
 const FOR_PROGRAMS: &str = "this command is for agent programs: countersign init --agent NAME --hook";
 
 /// Failures of hooks are for people, whatever the options.
@@ -47,7 +45,6 @@ pub fn printer() -> Printer {
     Printer { json: false, quiet: false, verbose: false, command: "hook" }
 }
 
-/// Answers a program whose agent is about to stop.
 pub async fn run(
     global: &Global,
     options: &HookOptions,
@@ -82,7 +79,6 @@ pub async fn run(
     Ok(Answer::silent())
 }
 
-/// Judges the work and answers the program.
 async fn answered(stop: Stop, cancel: CancellationToken) -> Result<(), Failure> {
     let (hook, until) = (stop.hook, cancel.clone());
     let judged = caught(async move { stops::stopped(stop, note, &until).await });
@@ -127,7 +123,6 @@ fn hold_or_tell(hook: Hook, failure: &Failure, tries: &Tries) {
     write_out(&failed(&why, hint.as_deref(), tries.one_more()).output(hook));
 }
 
-/// Parses the input of a program.
 async fn stopping(hook: Hook) -> Result<Stopping, InputError> {
     let bytes = tokio::task::spawn_blocking(read).await;
     input::read(hook, &bytes.unwrap_or_else(|error| Err(error.to_string()))?)

@@ -56,7 +56,6 @@ pub enum Transport {
     Http,
 }
 
-/// Serves until the client hangs up, or a signal comes.
 pub async fn run(global: Global, options: McpOptions, cancel: &CancellationToken) -> Result<Answer, Failure> {
     let here = current_folder()?;
     let folder = options.path.as_ref().map_or(here.clone(), |path| here.join(path));

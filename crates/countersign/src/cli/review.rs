@@ -156,7 +156,6 @@ pub async fn delivered(
     Ok(Answer { printed: true, ..answer })
 }
 
-/// The command that submits the same work again.
 fn again(options: &ReviewOptions) -> String {
     match &options.subject {
         Some(subject) => format!("run the same command again (--subject {subject})"),

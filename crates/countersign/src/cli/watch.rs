@@ -37,7 +37,6 @@ pub struct WatchOptions {
 /// How often to look for a ledger that does not exist yet.
 const LOOK_MS: u64 = 200;
 
-/// Prints a line for every event until it is stopped or its output is closed.
 pub async fn run(
     global: &Global,
     options: WatchOptions,
@@ -66,7 +65,6 @@ pub async fn run(
     watched.map(|()| Answer::silent())
 }
 
-/// Prints events until its output is closed.
 async fn follow(
     ledger: &Ledger,
     after: Option<u64>,
@@ -114,7 +112,6 @@ async fn there(
     Ok((ledger, from))
 }
 
-/// The message for a ledger that can no longer be read.
 fn lost(error: LedgerError, last: Option<u64>) -> Failure {
     match error {
         LedgerError::Replaced => {

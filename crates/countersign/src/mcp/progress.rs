@@ -170,7 +170,6 @@ impl News {
     }
 }
 
-/// A question in a few words: its rule and its target.
 fn label(of: &Stored, assignment: usize) -> String {
     let assignment = of.review.round().and_then(|round| round.assignments.get(assignment));
     let Some(assignment) = assignment else { return "a question".to_owned() };

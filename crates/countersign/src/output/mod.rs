@@ -24,7 +24,6 @@ use std::process::ExitCode;
 #[derive(Debug)]
 pub struct Answer {
     pub text: String,
-    /// For programs.
     pub json: v1::Answer<Value>,
     pub printed: bool,
 }

@@ -162,7 +162,6 @@ impl Lines {
     }
 }
 
-/// A length of time in one unit.
 fn length(seconds: u64) -> String {
     match seconds {
         0..90 => format!("{seconds} s"),

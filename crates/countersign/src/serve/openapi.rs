@@ -140,7 +140,6 @@ fn responses(route: &Route, schemas: &mut Schemas) -> Value {
     Value::Object(responses)
 }
 
-/// Whether a route can be refused like this.
 fn can_be(route: &Route, status: u16) -> bool {
     match status {
         401 => !route.open,

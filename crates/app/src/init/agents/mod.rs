@@ -212,7 +212,6 @@ struct Draft {
 }
 
 impl Draft {
-    /// Sets a new text, if there is one, and gives the result.
     fn told(
         &mut self,
         after: Option<Option<String>>,

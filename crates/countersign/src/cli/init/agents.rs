@@ -8,7 +8,6 @@ use countersign_core::outcome::Outcome;
 use countersign_core::text::visible;
 use serde_json::{Value, json};
 
-/// Writes or removes the entries, or shows the changes.
 pub fn run(global: &Global, options: &InitOptions, printer: &Printer) -> Result<Answer, Failure> {
     if global.config.is_some() {
         return Err(Failure::usage("init --agent writes settings of agents and takes no --config"));

@@ -150,7 +150,6 @@ fn reviewer(typed: &str, project: &Project) -> Result<Reviewer, Failure> {
     }
 }
 
-/// A manifest of the project, unless it is too long.
 fn manifest(root: &Root, path: &str) -> Option<String> {
     let mut text = String::new();
     File::open(root.join(path)).ok()?.take(MANIFEST_BYTES).read_to_string(&mut text).ok()?;

@@ -276,7 +276,6 @@ fn said(printer: &Printer, warnings: &[String]) -> Vec<String> {
     if printer.json { warnings.to_vec() } else { vec![] }
 }
 
-/// Runs to the end and returns the results.
 async fn finish(under_way: UnderWay, json_result: bool) -> Result<Answer, Failure> {
     let (outcome, results) = under_way.finish().await?;
     let mut answer = Answer::new(outcome, show::results(&results), &results);

@@ -78,7 +78,6 @@ fn found(review: &TaskReview) -> String {
     text
 }
 
-/// How a review ended, and what to do now.
 pub fn finished(reviewed: &Reviewed) -> Answer {
     let answer = &reviewed.answer;
     let mut text = format!("{}: ", line(&answer.task));

@@ -140,7 +140,6 @@ struct Decide {
     reason: String,
 }
 
-/// Submits work; its review runs in the background.
 async fn submit(mut call: Call) -> Result<Reply, Failure> {
     let given = call.arguments::<Submit>()?;
     let author = author::of_client(&call.client);
