@@ -10,7 +10,7 @@ use countersign_engine::programs::{Facts, PROGRAMS};
 use countersign_engine::reviewer::service::Probed;
 use countersign_engine::reviewer::{Agent, Command, Service};
 use countersign_engine::worker::Worker;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 const SCRIPTS: [&str; 6] = ["js", "mjs", "py", "rb", "sh", "ts"];
 
@@ -63,10 +63,7 @@ impl Asking<'_> {
     async fn agent(&self, what: String, agent: &Agent) -> Check {
         let facts = agent.program;
         let name = facts.name;
-        let path = std::env::var_os("PATH");
-        let Some(found) = installed::find(name, self.project.root.path(), path.as_deref()) else {
-            return absent(what, facts);
-        };
+        let Some(found) = self.installed(name) else { return absent(what, facts) };
         let words = format!("`{name}`: {}", found.display());
         match self.versioned(&found, name, &words).await {
             Ok(words) => signed_in(what, words, agent),
@@ -96,8 +93,7 @@ impl Asking<'_> {
     /// A program of the user, which is not started. Known agent programs are asked for their version.
     async fn command(&self, what: String, command: &Command) -> Check {
         let program = command.argv.first().map_or("", String::as_str);
-        let path = std::env::var_os("PATH");
-        let Some(found) = installed::find(program, self.project.root.path(), path.as_deref()) else {
+        let Some(found) = self.installed(program) else {
             return missing(what, program, self.project.root.path());
         };
         let words = format!("`{}`: {}", command.argv.join(" "), found.display());
@@ -113,6 +109,10 @@ impl Asking<'_> {
             Ok(words) => Check::ok(what, words),
             Err((words, hint)) => Check::unavailable(what, words).hint(hint),
         }
+    }
+
+    fn installed(&self, program: &str) -> Option<PathBuf> {
+        installed::find(program, self.project.root.path(), std::env::var_os("PATH").as_deref())
     }
 
     /// The words with the version of a program, or with the lack of one and a hint.

@@ -56,7 +56,7 @@ pub(super) async fn look(
     if base.edited.is_some()
         && let Err(failure) = Project::of(here, &lies_there, &flags, &environment)
     {
-        let words = failure.words();
+        let words = failure.to_string();
         broken =
             Some(format!("{FILE_NAME} in the working tree is invalid and was not used: {}", words.trim()));
     }

@@ -20,8 +20,9 @@ pub use verify::verify;
 pub use whole_loop::{Loop, until_passed};
 
 use crate::answer::v1::Answer;
-use crate::answer::v1::qr::Prompt;
+use crate::answer::v1::qr::{Prompt, Question};
 use countersign_core::outcome::Outcome;
+use countersign_doors::qr::given;
 use countersign_engine::engine::Engine;
 use serde::Serialize;
 
@@ -54,9 +55,10 @@ pub enum Preview<T> {
 }
 
 impl<T> Preview<T> {
-    fn prompt(words: (String, String), next: String) -> Answered<Self> {
-        let text = format!("{}\n{}\n\n{next}\n", words.0, words.1);
-        Answered::new(Outcome::Passed, text, Self::Prompt(Prompt::new(words, next)))
+    fn prompt((system_prompt, payload): (String, String), next: String) -> Answered<Self> {
+        let text = format!("{system_prompt}\n{payload}\n\n{next}\n");
+        let question = Question { system_prompt, payload };
+        Answered::new(Outcome::Passed, text, Self::Prompt(Prompt { question, next, form: given::FORM }))
     }
 }
 

@@ -103,6 +103,6 @@ impl ReviewConfigSource for AsOfBase {
         base: &'a str,
         folder: &'a Path,
     ) -> Pin<Box<dyn Future<Output = Result<Judging, String>> + Send + 'a>> {
-        Box::pin(async move { self.find(base, folder).await.map_err(|failure| failure.words()) })
+        Box::pin(async move { self.find(base, folder).await.map_err(|failure| failure.to_string()) })
     }
 }

@@ -96,7 +96,7 @@ async fn answered(stop: Stop, cancel: CancellationToken) -> Result<(), Failure> 
         }
     });
     // The answer is out: a failed record makes no second answer.
-    noted.await.unwrap_or_else(|failure| note(&failure.words()));
+    noted.await.unwrap_or_else(|failure| note(&failure.to_string()));
     Ok(())
 }
 
@@ -115,7 +115,7 @@ async fn caught<T: Send + 'static>(
 
 /// Holds the agent because of a failure, or tells the person where it was held often enough.
 fn hold_or_tell(hook: Hook, failure: &Failure, tries: &Tries) {
-    let words = failure.words();
+    let words = failure.to_string();
     let why = visible_line(cut_noted(words.trim(), WHY_BYTES_MAX).as_ref()).into_owned();
     let hint = failure.hint.as_deref().map(visible_line);
     note(&why);

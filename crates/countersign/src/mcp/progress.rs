@@ -67,7 +67,7 @@ pub async fn follow(
     longest: Duration,
 ) -> Result<ReviewState, Failure> {
     let mut changes = ledger.watch().await?;
-    let mut news = News::new(call).await;
+    let mut news = News { events: call.server.events().await, asked: BTreeSet::new(), done: 0 };
     let deadline = Instant::now() + longest;
     let mut look = tokio::time::interval(LOOK);
     // The first notification is sent at once.
@@ -118,10 +118,6 @@ struct News {
 }
 
 impl News {
-    async fn new(call: &Call) -> Self {
-        Self { events: call.server.events().await, asked: BTreeSet::new(), done: 0 }
-    }
-
     /// The next happening; never returns where only other processes perform reviews.
     async fn next(&mut self) -> ProgressEvent {
         use tokio::sync::broadcast::error::RecvError;

@@ -134,7 +134,8 @@ fn plan_server(
         (false, standing) => with(entry, tell, text, standing).map(|text| text.map(Some)),
     };
     let after = after.map_err(|fault| placed(&draft.settings, text.unwrap_or_default(), fault))?;
-    Ok(draft.told(after, agent, "mcp", entry.next, tell.remove))
+    let (file, changes, diff) = draft.set(after);
+    Ok(Told { agent, entry: "mcp", next: entry.next, file, remove: tell.remove, changes, diff })
 }
 
 fn plan_hook(hook: Hook, tell: &Tell, drafts: &mut Drafts<'_>) -> Result<Told, Diagnostic> {
@@ -148,7 +149,8 @@ fn plan_hook(hook: Hook, tell: &Tell, drafts: &mut Drafts<'_>) -> Result<Told, D
     let after = after.map_err(|fault| placed(&draft.settings, text.unwrap_or_default(), fault))?;
     // Countersign never makes a link, so a linked file is the user's and stays.
     let after = after.map(|text| text.or_else(|| draft.settings.linked.then(|| "{}\n".to_owned())));
-    Ok(draft.told(after, hook.program.name, "hook", hook.next, tell.remove))
+    let (agent, (file, changes, diff)) = (hook.program.name, draft.set(after));
+    Ok(Told { agent, entry: "hook", next: hook.next, file, remove: tell.remove, changes, diff })
 }
 
 /// The text with the entry; none if the entry is right already.
@@ -212,21 +214,14 @@ struct Draft {
 }
 
 impl Draft {
-    fn told(
-        &mut self,
-        after: Option<Option<String>>,
-        agent: &'static str,
-        entry: &'static str,
-        next: &'static str,
-        remove: bool,
-    ) -> Told {
-        let (file, changes) = (self.settings.path.clone(), after.is_some());
-        let before = self.now.clone();
+    /// Sets a new text, if there is one: the file, whether it changes, and the diff.
+    fn set(&mut self, after: Option<Option<String>>) -> (PathBuf, bool, String) {
+        let (changes, before) = (after.is_some(), self.now.clone());
         if let Some(after) = after {
             self.now = after;
         }
         let diff = diff::unified(self.settings.name, before.as_deref(), self.now.as_deref());
-        Told { agent, entry, next, file, remove, changes, diff }
+        (self.settings.path.clone(), changes, diff)
     }
 }
 

@@ -203,7 +203,7 @@ fn perform(call: &Call, ready: Ready, engine: Engine) -> oneshot::Receiver<Resul
         if let Err(failure) = &ended
             && failure.outcome != Outcome::Interrupted
         {
-            let words = failure.words();
+            let words = failure.to_string();
             eprintln!("{}: task {}: {}", crate::serve::NAME, visible_line(&id), visible_line(&words));
         }
         let telling = ended.as_mut().ok().and_then(|reviewed| reviewed.telling.take());
