@@ -13,8 +13,10 @@ use std::path::PathBuf;
 pub struct Base {
     /// The project, with the configuration that judges the change.
     pub project: Project,
-    commit: Option<String>,
-    edited: Option<String>,
+    /// The base commit; none where there is none yet.
+    pub commit: Option<String>,
+    /// A warning where the change edits the configuration.
+    pub edited: Option<String>,
 }
 
 /// Finds the base of the change, and the project with the configuration of that commit: a change does not choose its
@@ -82,15 +84,6 @@ pub fn gate_words(change: &Change) -> Option<String> {
 }
 
 impl Base {
-    /// The base commit; none where there is none yet.
-    pub fn commit(&self) -> Option<&str> {
-        self.commit.as_deref()
-    }
-
-    pub fn edited(&self) -> Option<String> {
-        self.edited.clone()
-    }
-
     pub async fn change(&self, warnings: &mut Vec<String>) -> Result<SubmittedChange, Failure> {
         warnings.extend(self.edited.clone());
         let wanted = ChangeWanted { base: self.commit.clone(), ..ChangeWanted::default() };

@@ -8,7 +8,6 @@ use jiff::{SignedDuration, Timestamp};
 
 const DAY_MS: i64 = 24 * 60 * 60 * 1000;
 
-/// The costs of the last days, today included.
 pub async fn costs(project: &Project, days: u32) -> Result<Answer<Costs>, Failure> {
     let since = Timestamp::now() - SignedDuration::from_hours(24 * i64::from(days - 1));
     let since = since.as_millisecond() - since.as_millisecond().rem_euclid(DAY_MS);

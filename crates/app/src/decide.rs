@@ -67,7 +67,6 @@ pub struct Decide {
     pub about: Option<Digest>,
 }
 
-/// Records it, and moves a task that depends on the review.
 pub async fn decide(
     project: &Project,
     engine: &Engine,
@@ -102,10 +101,7 @@ fn refused(error: EngineError, person: bool) -> Failure {
         _ => None,
     };
     let failure = Failure::from(error);
-    match hint {
-        Some(hint) => failure.hint(hint),
-        None => failure,
-    }
+    Failure { hint: hint.or(failure.hint), ..failure }
 }
 
 fn filled(reason: Option<String>) -> Result<String, Failure> {

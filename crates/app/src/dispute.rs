@@ -2,10 +2,10 @@
 
 use crate::answer::v1::{Answer, Disputed, JudgedAgain};
 use crate::author::actor;
-use crate::change;
 use crate::find::no_ledger;
-use crate::project::{self, Project};
+use crate::project::Project;
 use crate::reader::Reader;
+use crate::review;
 use crate::task::two_call;
 use crate::{Code, Failure};
 use countersign_core::outcome::{NoVerdict, Outcome, Settlement, Stop};
@@ -136,8 +136,7 @@ fn weighed(text: String) -> Result<String, Failure> {
 
 /// The change as it was judged, under the configuration of its base: a change must not choose its judge.
 async fn as_judged(flags: &Flags, of: &ChangeOf) -> Result<(Project, Option<SubmittedChange>), Failure> {
-    let (here, environment) = (project::current_folder()?, project::environment());
-    let project = change::base(here, flags, &environment, of.base.as_deref(), false).await?.project;
+    let project = review::base(flags, of.base.as_deref(), false).await?.project;
     let (base, left_out) = (of.base.clone(), of.left_out.clone());
     let wanted = ChangeWanted { base, left_out, ..ChangeWanted::default() };
     let change = workspace::change(&project.root, &wanted).await?;

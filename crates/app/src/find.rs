@@ -35,7 +35,6 @@ pub async fn meant(project: &Project, ledger: &Ledger, typed: &str) -> Result<Re
     }
 }
 
-/// The review that was opened last.
 pub async fn latest(ledger: &Ledger) -> Result<ReviewId, Failure> {
     let rows = ledger.list(Filter { open_only: false, before: None, limit: 1 }).await?;
     rows.into_iter().next().map(|row| row.id).ok_or_else(no_ledger)

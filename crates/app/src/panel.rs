@@ -46,7 +46,6 @@ impl Project {
         }
     }
 
-    /// A reviewer by name: of the configuration, or in a short form.
     pub fn reviewer_named(&self, name: &str) -> Result<Option<Panelist>, Failure> {
         match self.config.reviewers.iter().find(|reviewer| reviewer.name == name) {
             Some(reviewer) => self.configured(reviewer),

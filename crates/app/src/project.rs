@@ -30,7 +30,6 @@ impl Project {
         Self::find_at(current_folder()?, config, reviewer, &environment())
     }
 
-    /// The project around a folder, with this environment.
     pub fn find_at(
         here: PathBuf,
         config: Option<&Path>,
@@ -89,7 +88,6 @@ impl Project {
         })
     }
 
-    /// The jobs of this project, and of the user's other folders.
     pub fn job_library(&self) -> Library {
         Library::new(self.root.path(), more_job_folders(&self.here))
     }

@@ -4,9 +4,7 @@ use crate::author;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reader {
-    /// A person, who gets the commands that are for people.
     Person,
-    /// An agent, which learns that the review waits for a person.
     Agent,
 }
 

@@ -17,23 +17,17 @@ use std::path::Path;
 
 const NOTES_LIMIT_BYTES: u64 = 1024 * 1024;
 
-#[derive(Clone, Debug, Default)]
-pub struct Since {
-    /// The commit; by default the merge base of HEAD and the default branch.
-    pub base: Option<String>,
-    /// Whether the configuration of the worktree judges. Only people may ask for this.
-    pub config_from_worktree: bool,
-}
-
-pub async fn base(flags: &Flags, since: &Since) -> Result<change::Base, Failure> {
-    if since.config_from_worktree && author::is_agent() {
+/// The base of a change: the named commit, else the merge base of HEAD and the default branch. With `from_worktree` the
+/// configuration of the worktree judges; only people may ask for this.
+pub async fn base(flags: &Flags, named: Option<&str>, from_worktree: bool) -> Result<change::Base, Failure> {
+    if from_worktree && author::is_agent() {
         return Err(Failure::usage(
             "--config-from worktree is only for people: a change must not choose its rules",
         )
         .hint("leave it out, or ask a person to run this"));
     }
     let (here, environment) = (project::current_folder()?, project::environment());
-    change::base(here, flags, &environment, since.base.as_deref(), since.config_from_worktree).await
+    change::base(here, flags, &environment, named, from_worktree).await
 }
 
 pub async fn notes(path: &Path) -> Result<String, Failure> {
@@ -91,7 +85,6 @@ pub async fn answer(
     Ok(Answer::new(Some(outcome), Verdict::of(stored, spent, next)).warned(warnings))
 }
 
-/// The warning where `--no-cache` kept failures.
 fn kept_failures(count: usize) -> Option<String> {
     let failures = match count {
         0 => return None,

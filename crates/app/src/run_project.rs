@@ -18,7 +18,6 @@ impl RunProject {
         Self::at(project.root.path(), project.config.file.as_deref())
     }
 
-    /// The tasks of a folder, with this `countersign.yml`.
     pub fn at(root: &Path, configuration: Option<&Path>) -> Result<Self, Problems> {
         let section = configuration.map(read_file).transpose()?;
         let settings = config::load(root, section.as_ref())?;

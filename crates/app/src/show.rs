@@ -32,7 +32,7 @@ pub async fn shown(ledger: &Ledger, stored: &Stored) -> Result<Answer<Verdict>, 
 
 /// The same for callers of a server, with whether a process performs the review.
 pub async fn stated(ledger: &Ledger, followed: &ReviewState) -> Result<Answer<Stated>, Failure> {
-    let Answer { own, .. } = shown(ledger, followed.stored()).await?;
-    let stated = Stated { state: followed.into(), verdict: own };
-    Ok(Answer::new(followed.stored().review.standing(), stated))
+    let verdict = shown(ledger, &followed.stored).await?.own;
+    let stated = Stated { state: followed.state, verdict };
+    Ok(Answer::new(followed.stored.review.standing(), stated))
 }

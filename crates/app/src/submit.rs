@@ -2,7 +2,6 @@
 //! comments of the arguments are part of the tools' schemas.
 
 use crate::Failure;
-use crate::doors;
 use crate::given::{at_most, bad_argument, filled};
 use crate::project::Project;
 use crate::resident::Resident;
@@ -25,23 +24,6 @@ const CRITERIA_MAX: usize = 100;
 const PATH_MAX_BYTES: usize = 4096;
 const QUESTION_MAX_BYTES: usize = 16 * 1024;
 const GUIDANCE_MAX_BYTES: usize = 64 * 1024;
-
-/// The way in, which is part of the subjects.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Way {
-    Mcp,
-    Http,
-}
-
-impl Way {
-    /// The first part of the subjects.
-    fn door(self) -> &'static str {
-        match self {
-            Self::Mcp => doors::MCP,
-            Self::Http => doors::HTTP,
-        }
-    }
-}
 
 /// Work to submit.
 #[derive(Deserialize, JsonSchema)]
@@ -98,7 +80,6 @@ enum Weight {
     May,
 }
 
-/// A review that runs in the background.
 pub struct SubmittedWork {
     /// The review as it stood right afterwards.
     pub stored: Stored,
@@ -108,15 +89,16 @@ pub struct SubmittedWork {
     pub engine: Engine,
 }
 
-/// Submits work and performs its review in the background. `author` is the vendor of the model that wrote it, if known.
+/// Submits work and performs its review in the background. `author` is the vendor of the model that wrote it, if known;
+/// `door` is the first part of the subject.
 pub async fn hand_in(
     resident: &Resident,
     mut given: Submit,
     author: Option<Vendor>,
-    way: Way,
+    door: &str,
 ) -> Result<SubmittedWork, Failure> {
     let since = given.change.take();
-    let mut wanted = given.wanted(since.as_ref(), way)?;
+    let mut wanted = given.wanted(since.as_ref(), door)?;
     let is_loop = wanted.is_loop;
     let mut warnings = vec![];
     let mut project = match since {
@@ -131,7 +113,7 @@ pub async fn hand_in(
     let engine = resident.engine(&project).await?;
     let mut prepared = wanted.prepare(&project, engine.planner(), &mut warnings).await?;
     if !is_loop {
-        prepared.request.subject = unnamed(&project, &prepared, way);
+        prepared.request.subject = unnamed(&project, &prepared, door);
     }
     let ticket = engine.submit(prepared).await?;
     let (review, round, attached) = (ticket.review.clone(), ticket.round, ticket.route == Route::Attach);
@@ -141,7 +123,7 @@ pub async fn hand_in(
 }
 
 impl Submit {
-    fn wanted(self, since: Option<&Since>, way: Way) -> Result<Wanted, Failure> {
+    fn wanted(self, since: Option<&Since>, door: &str) -> Result<Wanted, Failure> {
         let (files, criteria) = (self.files.unwrap_or_default(), self.criteria.unwrap_or_default());
         at_most("files", files.len(), FILES_MAX, "entries")?;
         at_most("criteria", criteria.len(), CRITERIA_MAX, "entries")?;
@@ -171,7 +153,7 @@ impl Submit {
             guidance: self.guidance,
             notes: self.notes,
             is_loop: self.subject.is_some(),
-            subject: Subject::new(way.door(), [self.subject.as_deref().unwrap_or_default().trim()]),
+            subject: Subject::new(door, [self.subject.as_deref().unwrap_or_default().trim()]),
             fresh: false,
             words: Words { criteria: "`criteria`", criteria_example: "`criteria`", paths: "`files`" },
         })
@@ -192,7 +174,7 @@ impl Question {
 }
 
 /// The subject of work without a name is a digest of the work: so a repeated call joins the running review.
-fn unnamed(project: &Project, prepared: &Prepared, way: Way) -> Subject {
+fn unnamed(project: &Project, prepared: &Prepared, door: &str) -> Subject {
     let request = &prepared.request;
     let mut parts = Parts::new("mcp subject");
     parts.text(&project.root.path().to_string_lossy());
@@ -202,5 +184,5 @@ fn unnamed(project: &Project, prepared: &Prepared, way: Way) -> Subject {
     if let Some(change) = &prepared.submission.change {
         parts.maybe(change.base.as_deref());
     }
-    Subject::new(way.door(), [parts.digest().short()])
+    Subject::new(door, [parts.digest().short()])
 }

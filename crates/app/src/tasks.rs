@@ -11,7 +11,6 @@ use countersign_engine::fresh::now_ms;
 use countersign_engine::ledger::{Ledger, Stored};
 use std::path::Path;
 
-/// The tasks of a project, in a ledger that is open.
 pub fn tasks_in(project: &Project, plan: &str, ledger: Ledger) -> Result<Tasks, Failure> {
     let path = project.root.relative(project.root.path(), Path::new(plan));
     let plan = path.map_err(|problem| Failure::usage(problem.to_string()))?;

@@ -4,12 +4,10 @@ use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 use jiff::{Span, Timestamp, Zoned};
 
-/// UTC, RFC 3339.
 pub fn rfc3339(ms: i64) -> Option<String> {
     Timestamp::from_millisecond(ms).ok().map(|time| time.to_string())
 }
 
-/// Local time with its zone, for people.
 pub fn local(ms: i64) -> String {
     let time = Timestamp::from_millisecond(ms).map(|time| time.to_zoned(TimeZone::system()));
     time.map(|time| time.strftime("%Y-%m-%d %H:%M:%S %Z").to_string()).unwrap_or_default()
@@ -29,7 +27,6 @@ pub fn since(typed: &str) -> Result<i64, String> {
         .map_err(|_| "expected a length such as 2h or 3d, or a date such as 2026-11-16".to_owned())
 }
 
-/// How long ago, in one unit.
 pub fn ago(ms: i64) -> String {
     let seconds = (Timestamp::now().as_millisecond() - ms).max(0) / 1000;
     match seconds {

@@ -87,7 +87,6 @@ fn together(configuration: Result<Valid, Failure>, others: Option<Problems>) -> 
     }
 }
 
-/// A warning with its place, in a line.
 fn warning(warning: &Diagnostic) -> String {
     let Diagnostic { message, place, hint, .. } = warning;
     let hint = hint.as_deref().map(|hint| format!(" ({hint})")).unwrap_or_default();

@@ -21,7 +21,6 @@ const OUTPUT: &str = "files";
 pub struct Wanted {
     /// Files and folders; without any, all files that the rules match.
     pub paths: Vec<PathBuf>,
-    /// A change, instead of files and folders.
     pub change: Option<SubmittedChange>,
     /// Criteria instead of the configured rules.
     pub criteria: Vec<Criterion>,
@@ -238,7 +237,6 @@ pub fn unmatched(config: &Config, files: &[String]) -> Result<(), Failure> {
     if problems.is_empty() { Ok(()) } else { Err(Failure::at(problems)) }
 }
 
-/// Warnings about files and rules that are not judged.
 fn left_aside(prepared: &Prepared) -> Vec<String> {
     let mut warnings = vec![];
     let unjudged = &prepared.plan.unjudged;

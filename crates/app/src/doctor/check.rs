@@ -38,7 +38,6 @@ impl Check {
     }
 }
 
-/// The answer of all lines, with the worst outcome.
 pub fn answer(lines: Vec<Check>) -> Answer<Checks> {
     let outcome = Outcome::worst(lines.iter().filter_map(|line| line.outcome)).unwrap_or(Outcome::Passed);
     Answer::new(Some(outcome), Checks { lines })

@@ -10,12 +10,11 @@ use countersign_engine::programs::{Facts, PROGRAMS};
 use countersign_engine::reviewer::service::Probed;
 use countersign_engine::reviewer::{Agent, Command, Service};
 use countersign_engine::worker::Worker;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 const SCRIPTS: [&str; 6] = ["js", "mjs", "py", "rb", "sh", "ts"];
 
 impl Asking<'_> {
-    /// Checks a reviewer, and asks it if that is wanted and it is ready.
     pub(super) async fn look(
         &self,
         name: &str,
@@ -64,10 +63,7 @@ impl Asking<'_> {
     async fn agent(&self, what: String, agent: &Agent) -> Check {
         let facts = agent.program;
         let name = facts.name;
-        let path = std::env::var_os("PATH");
-        let Some(found) = installed::find(name, self.project.root.path(), path.as_deref()) else {
-            return absent(what, facts);
-        };
+        let Some(found) = self.installed(name) else { return absent(what, facts) };
         let words = format!("`{name}`: {}", found.display());
         match self.versioned(&found, name, &words).await {
             Ok(words) => signed_in(what, words, agent),
@@ -97,8 +93,7 @@ impl Asking<'_> {
     /// A program of the user, which is not started. Known agent programs are asked for their version.
     async fn command(&self, what: String, command: &Command) -> Check {
         let program = command.argv.first().map_or("", String::as_str);
-        let path = std::env::var_os("PATH");
-        let Some(found) = installed::find(program, self.project.root.path(), path.as_deref()) else {
+        let Some(found) = self.installed(program) else {
             return missing(what, program, self.project.root.path());
         };
         let words = format!("`{}`: {}", command.argv.join(" "), found.display());
@@ -116,6 +111,10 @@ impl Asking<'_> {
         }
     }
 
+    fn installed(&self, program: &str) -> Option<PathBuf> {
+        installed::find(program, self.project.root.path(), std::env::var_os("PATH").as_deref())
+    }
+
     /// The words with the version of a program, or with the lack of one and a hint.
     async fn versioned(&self, found: &Path, name: &str, words: &str) -> Result<String, (String, String)> {
         let version = surroundings::version(found, self.guard, self.cancel).await;
@@ -131,7 +130,6 @@ fn absent(what: String, facts: &Facts) -> Check {
         .hint(format!("install it ({}), or configure another reviewer", facts.called.install))
 }
 
-/// An installed agent program, by whether it has a sign-in.
 fn signed_in(what: String, words: String, agent: &Agent) -> Check {
     match agent.sign_in() {
         Some(how) => Check::ok(what, format!("{words}; signed in by {how}")),

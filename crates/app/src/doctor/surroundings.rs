@@ -2,10 +2,10 @@
 
 use crate::Failure;
 use crate::answer::v1::Check;
+use crate::init::agents::on_path;
 use crate::project::Project;
 use crate::validate;
 use countersign_core::rule::Rule;
-use countersign_engine::installed;
 use countersign_engine::ledger::FORMAT;
 use countersign_engine::process::{self, Call, Ended, GuardProgram, How};
 use std::ffi::OsString;
@@ -29,7 +29,7 @@ pub async fn guard(guard: &GuardProgram, cancel: &CancellationToken) -> Check {
 }
 
 pub async fn git(guard: &GuardProgram, cancel: &CancellationToken) -> Check {
-    let Some(path) = installed::find("git", Path::new("/"), std::env::var_os("PATH").as_deref()) else {
+    let Some(path) = on_path("git") else {
         return Check::warn("git", "not found on the PATH")
             .hint("reviews of files work without git; --change needs it");
     };
@@ -97,15 +97,11 @@ pub fn configuration(project: &Project) -> Vec<Check> {
     lines
 }
 
-/// The ledger, and whether its last events are intact.
 pub async fn ledger(project: &Project) -> Check {
     let dir = project.ledger_dir();
-    let failed = |failure: Failure| {
-        let line = Check::fail("ledger", failure.outcome, failure.message);
-        match failure.hint {
-            Some(hint) => line.hint(hint),
-            None => line,
-        }
+    let failed = |Failure { outcome, message, hint, .. }: Failure| Check {
+        hint,
+        ..Check::fail("ledger", outcome, message)
     };
     let ledger = match project.existing_ledger().await {
         Ok(Some(ledger)) => ledger,

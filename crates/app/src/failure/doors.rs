@@ -13,37 +13,32 @@ use countersign_doors::run::task_file::TaskFileError;
 use countersign_doors::service::error::ServiceError;
 use std::path::Path;
 
-fn failure((outcome, code): (Outcome, Code), message: String, hint: impl Into<String>) -> Failure {
-    Failure::new(outcome, code, message).hint(hint)
-}
-
 impl From<FileError> for Failure {
     fn from(error: FileError) -> Self {
         let message = error.to_string();
         let nothing = Outcome::NoVerdict(NoVerdict::EmptyChange);
-        let (class, hint) = match error {
+        let (outcome, code, hint) = match error {
             FileError::Bad(problem) => return Self::at(vec![*problem]),
             FileError::NoFolder(dir) => {
                 let dir = shell_word(&dir.to_string_lossy());
-                ((nothing, Code::NoStateDir), format!("`countersign qr init --state-dir {dir}` creates it"))
+                (nothing, Code::NoStateDir, format!("`countersign qr init --state-dir {dir}` creates it"))
             }
             FileError::Missing(path) => {
-                ((nothing, Code::NoState), format!("`{}` creates it with its items", decompose(&path)))
+                (nothing, Code::NoState, format!("`{}` creates it with its items", decompose(&path)))
             }
             FileError::Two(..) => {
-                let hint = "keep the correct file and remove the other";
-                ((Outcome::Usage, Code::TwoFiles), hint.to_owned())
+                (Outcome::Usage, Code::TwoFiles, "keep the correct file and remove the other".to_owned())
             }
             FileError::Locked(_) => {
                 let hint = "wait for the process that locks it, or end that process; nothing was changed";
-                ((Outcome::Internal, Code::Locked), hint.to_owned())
+                (Outcome::Internal, Code::Locked, hint.to_owned())
             }
             FileError::Io { .. } => {
                 let hint = "check that it is a file, and that you can read and write it and its folder";
-                ((Outcome::Internal, Code::Io), hint.to_owned())
+                (Outcome::Internal, Code::Io, hint.to_owned())
             }
         };
-        failure(class, message, hint)
+        Self::new(outcome, code, message).hint(hint)
     }
 }
 
@@ -67,14 +62,10 @@ impl From<QrError> for Failure {
                 hint: Some("run the same command again to record it".to_owned()),
                 ..error.into()
             },
-            QrError::Decomposed(_) => {
-                let hint = "`countersign qr verify` continues with them; --again replaces them";
-                failure((Outcome::Usage, Code::Decomposed), message, hint)
-            }
-            QrError::PeopleOnly(_) => {
-                let hint = "a person must run it in a terminal, outside any agent";
-                failure((Outcome::Usage, Code::PeopleOnly), message, hint)
-            }
+            QrError::Decomposed(_) => Self::new(Outcome::Usage, Code::Decomposed, message)
+                .hint("`countersign qr verify` continues with them; --again replaces them"),
+            QrError::PeopleOnly(_) => Self::new(Outcome::Usage, Code::PeopleOnly, message)
+                .hint("a person must run it in a terminal, outside any agent"),
         }
     }
 }
@@ -86,13 +77,13 @@ impl From<Refused> for Failure {
             Reader::Person => "a person can accept items: countersign qr accept ID --reason TEXT",
             Reader::Agent => "this phase waits for a person",
         };
-        let (class, hint) = match refused {
-            Refused::Ceiling { .. } => ((Outcome::Stopped(Stop::AttemptsUsedUp), Code::Ceiling), person),
-            Refused::ItemCap { .. } => ((Outcome::Stopped(Stop::NotConverging), Code::ItemCap), person),
-            Refused::NoReason => ((Outcome::Usage, Code::Refused), "add --reason TEXT"),
-            _ => ((Outcome::Usage, Code::Refused), "nothing was changed"),
+        let (outcome, code, hint) = match refused {
+            Refused::Ceiling { .. } => (Outcome::Stopped(Stop::AttemptsUsedUp), Code::Ceiling, person),
+            Refused::ItemCap { .. } => (Outcome::Stopped(Stop::NotConverging), Code::ItemCap, person),
+            Refused::NoReason => (Outcome::Usage, Code::Refused, "add --reason TEXT"),
+            _ => (Outcome::Usage, Code::Refused, "nothing was changed"),
         };
-        failure(class, message, hint)
+        Self::new(outcome, code, message).hint(hint)
     }
 }
 
@@ -117,7 +108,9 @@ impl From<Refusal> for Failure {
     fn from(refusal: Refusal) -> Self {
         let words = refusal.to_string();
         match refusal {
-            Refusal::NotTaken(_) => failure((Outcome::Usage, Code::NotTaken), words, "nothing was changed"),
+            Refusal::NotTaken(_) => {
+                Self::new(Outcome::Usage, Code::NotTaken, words).hint("nothing was changed")
+            }
             Refusal::NoVerdict(_) => {
                 Self::new(Outcome::NoVerdict(NoVerdict::Unavailable), Code::NoVerdict, words)
             }

@@ -25,21 +25,17 @@ pub struct Failure {
     pub left_out: usize,
 }
 
+/// The message and all mistakes, in lines.
 impl std::fmt::Display for Failure {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.words())
+        let places = self.diagnostics.iter().map(ToString::to_string);
+        f.write_str(&[self.message.clone()].into_iter().chain(places).collect::<Vec<_>>().join("\n"))
     }
 }
 
 impl std::error::Error for Failure {}
 
 impl Failure {
-    /// The message and all mistakes, in lines.
-    pub fn words(&self) -> String {
-        let places = self.diagnostics.iter().map(ToString::to_string);
-        [self.message.clone()].into_iter().chain(places).collect::<Vec<_>>().join("\n")
-    }
-
     pub fn new(outcome: Outcome, code: Code, message: impl Into<String>) -> Self {
         Self { outcome, code, message: message.into(), hint: None, diagnostics: vec![], left_out: 0 }
     }
@@ -90,9 +86,8 @@ impl From<Problems> for Failure {
 
 impl From<LedgerError> for Failure {
     fn from(error: LedgerError) -> Self {
-        let hint = error.hint().to_owned();
-        let failure = Self::new(error.outcome(), Code::Ledger, error.to_string());
-        if hint.is_empty() { failure } else { failure.hint(hint) }
+        let hint = Some(error.hint().to_owned()).filter(|hint| !hint.is_empty());
+        Self { hint, ..Self::new(error.outcome(), Code::Ledger, error.to_string()) }
     }
 }
 

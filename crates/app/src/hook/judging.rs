@@ -144,7 +144,7 @@ async fn prepare(
             paths: "what changed",
         },
     };
-    let mut warnings: Vec<String> = work.base.edited().into_iter().collect();
+    let mut warnings: Vec<String> = work.base.edited.clone().into_iter().collect();
     let prepared = match wanted.prepare(project, planner, &mut warnings).await {
         Err(failure) if failure.code == Code::NoRule => {
             note("no rule matches the changed files: nothing is judged");
@@ -252,7 +252,6 @@ fn told(hook: Hook, work: &Work, ticket: &Ticket, stored: &Stored, say: &Say) ->
     Some(Told { about, subject, review, notification })
 }
 
-/// The text for people about a change of the gate itself.
 fn gate(work: &Work) -> Option<String> {
     gate_words(&work.change).map(|words| format!("Countersign: {words}. Check it yourself."))
 }

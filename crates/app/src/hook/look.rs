@@ -53,10 +53,10 @@ pub(super) async fn look(
     let lies_there = gathered.clone();
     let base = change::since(here.clone(), gathered, &flags, &environment, both).await?;
     let mut broken = None;
-    if base.edited().is_some()
+    if base.edited.is_some()
         && let Err(failure) = Project::of(here, &lies_there, &flags, &environment)
     {
-        let words = failure.words();
+        let words = failure.to_string();
         broken =
             Some(format!("{FILE_NAME} in the working tree is invalid and was not used: {}", words.trim()));
     }

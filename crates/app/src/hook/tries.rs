@@ -62,7 +62,6 @@ impl Tries {
     }
 }
 
-/// The folders of counts, in order of preference.
 fn folders() -> Vec<PathBuf> {
     let variable = |name| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let state = variable("XDG_STATE_HOME").or_else(|| Some(variable("HOME")?.join(".local/state")));

@@ -157,7 +157,6 @@ fn push_checks(out: &mut String, found: &Found) {
     [text, documents, json, yaml, toml].iter().for_each(|rule| rule.push(out));
 }
 
-/// A rule of checks, which needs no reviewer.
 struct Checks<'a> {
     comment: Option<&'a str>,
     name: &'a str,

@@ -55,14 +55,12 @@ const KINDS: &[Kind] = &[
     ("Make", &["Makefile", "makefile", "GNUmakefile"], make),
 ];
 
-/// A marker file, and the other files of the project.
 struct Look<'a> {
     marker: &'a str,
     files: &'a [String],
     manifest: Manifest<'a>,
 }
 
-/// Detects by the paths of a project and the manifests among them.
 pub fn detect(files: &[String], manifest: Manifest<'_>) -> Found {
     let mut found = patterns::found(files);
     for (name, markers, commands) in KINDS {

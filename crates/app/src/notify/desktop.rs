@@ -2,7 +2,7 @@
 
 use super::message::Message;
 use super::ways::{self, Sent};
-use countersign_engine::installed;
+use crate::init::agents::on_path;
 use countersign_engine::process::{Call, GuardProgram};
 use std::ffi::OsStr;
 use std::path::Path;
@@ -24,8 +24,7 @@ pub async fn show(guard: &GuardProgram, message: &Message) -> Sent {
         false if !has_session() => return Sent::not_there("no desktop session"),
         false => ("notify-send", freedesktop(message)),
     };
-    let path = std::env::var_os("PATH");
-    match installed::find(program, Path::new("/"), path.as_deref()) {
+    match on_path(program) {
         Some(found) => ways::run(guard, program, Call { program: found.into(), ..call }).await,
         None => Sent::not_there(format!("`{program}` is not installed")),
     }

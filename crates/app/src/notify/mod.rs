@@ -64,7 +64,7 @@ fn complain(what: &str, why: &str) {
 fn record(message: &Message, quiet: bool, sent: &[(Way, Sent)]) -> Value {
     let ways = sent.iter().map(|(way, sent)| {
         let why = (!sent.why.is_empty()).then_some(&sent.why);
-        json!({ "way": way.word(), "state": sent.state.word(), "why": why })
+        json!({ "way": way.word(), "state": sent.state, "why": why })
     });
     let Message { about, subject, review, title, message, sound, .. } = message;
     json!({

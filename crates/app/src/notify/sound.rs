@@ -2,10 +2,10 @@
 
 use super::bell;
 use super::ways::{self, Sent, State};
+use crate::init::agents::on_path;
 use countersign_core::notify::is_sound_name;
-use countersign_engine::installed;
 use countersign_engine::process::{Call, GuardProgram};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 const IS_MAC: bool = cfg!(target_os = "macos");
 /// The first one that is installed is used. Each takes an absolute path.
@@ -35,11 +35,9 @@ pub async fn play(guard: &GuardProgram, name: &str, rings: bool) -> Sent {
 fn found(name: &str) -> Result<(PathBuf, PathBuf), String> {
     let file = is_sound_name(name).then(|| file(&folders(), name)).flatten();
     let file = file.ok_or_else(|| format!("the system has no sound `{name}`"))?;
-    let path = std::env::var_os("PATH");
-    let player = |name: &&str| installed::find(name, Path::new("/"), path.as_deref());
     let player = PLAYERS
         .iter()
-        .find_map(player)
+        .find_map(|name| on_path(name))
         .ok_or_else(|| format!("no player is installed ({})", PLAYERS.join(", ")))?;
     Ok((player, file))
 }
@@ -52,7 +50,6 @@ fn file(folders: &[PathBuf], name: &str) -> Option<PathBuf> {
     folders.iter().find_map(of_folder)
 }
 
-/// The data folders of the user and the system.
 fn folders() -> Vec<PathBuf> {
     let given = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
     let home = given("HOME").map(PathBuf::from);

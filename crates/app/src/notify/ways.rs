@@ -8,6 +8,7 @@ use countersign_core::notify::Way;
 use countersign_engine::process::{self, Call, GuardProgram, How};
 use countersign_engine::reviewer::Command;
 use countersign_engine::webhook::Webhook;
+use serde::Serialize;
 use std::future::Future;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
@@ -26,22 +27,13 @@ pub struct Sent {
     pub why: String,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum State {
     Done,
     /// There is no such way here: no desktop, no terminal.
     NotThere,
     Failed,
-}
-
-impl State {
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Done => "done",
-            Self::NotThere => "not_there",
-            Self::Failed => "failed",
-        }
-    }
 }
 
 impl Sent {

@@ -11,7 +11,6 @@ use countersign_engine::engine::{Engine, Judge, Planner};
 use countersign_engine::workspace;
 use std::path::{Path, PathBuf};
 
-/// What a question about a phase needs.
 pub struct Asked {
     pub qr: Qr,
     pub engine: Engine,
@@ -39,7 +38,6 @@ impl Asked {
         Ok(Self { qr, engine, modules, paths, verified, policy: project.config.policy.clone() })
     }
 
-    /// The artifacts as they are now.
     pub fn materials(&self) -> Result<Materials, Failure> {
         let artifacts = asking::read(&self.engine.planner().root, &self.paths)?;
         Materials::new(artifacts).map_err(Failure::usage)

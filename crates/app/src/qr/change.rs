@@ -9,7 +9,6 @@ use countersign_doors::qr::transition::Ruling;
 use countersign_doors::qr::{State, given, words};
 use std::path::{Path, PathBuf};
 
-/// `qr decompose --items`: takes items from the caller.
 pub(super) async fn decompose(
     place: &Place,
     (path, text): (&Path, &str),
@@ -23,7 +22,6 @@ pub(super) async fn decompose(
     Ok(answer(place, &state, text))
 }
 
-/// `qr record`: records the ruling of a verifier.
 pub async fn record(
     place: &Place,
     id: &str,
@@ -54,7 +52,6 @@ pub async fn fixed(place: &Place, files: &[PathBuf]) -> Result<Answered<Fixed>, 
     Ok(answer.map(|phase| Fixed { phase, next_round: fixed.next_round, reopened: fixed.reopened }))
 }
 
-/// `qr accept`: accepts an item as it is.
 pub async fn accept(place: &Place, id: &str, reason: &str) -> Result<Answered<Phase>, Failure> {
     let phase = place.phase()?;
     let door = place.door().await?;
@@ -63,7 +60,6 @@ pub async fn accept(place: &Place, id: &str, reason: &str) -> Result<Answered<Ph
     Ok(answer(place, &state, text))
 }
 
-/// `qr reset`: begins a phase again.
 pub async fn reset(place: &Place) -> Result<Answered<Reset>, Failure> {
     let phase = place.phase()?;
     let removed = place.door().await?.reset(&actor()).await?;

@@ -1,7 +1,7 @@
 //! `qr decompose`: items from the caller or from a reviewer, or the prompt for them.
 
 use super::ask::Asked;
-use super::{Place, Preview, Watch, change};
+use super::{Answered, Place, Preview, Watch, change};
 use crate::Failure;
 use crate::answer::v1::qr::Phase;
 use crate::author::actor;
@@ -24,14 +24,15 @@ pub async fn items(
     wanted: &Items,
     watch: &impl Watch,
     cancel: &CancellationToken,
-) -> Result<Preview<Phase>, Failure> {
+) -> Result<Answered<Preview<Phase>>, Failure> {
     let phase = place.phase()?;
     if let Some((path, text)) = &wanted.given {
         if !wanted.artifacts.is_empty() {
             // Remembered for later commands.
             Asked::open(place, &wanted.artifacts, false).await?;
         }
-        return Ok(Preview::Answer(change::decompose(place, (path, text), wanted.again).await?));
+        let answer = change::decompose(place, (path, text), wanted.again).await?;
+        return Ok(answer.map(Preview::Answer));
     }
     let asked = Asked::open(place, &wanted.artifacts, !wanted.prompt).await?;
     if wanted.prompt {
@@ -43,7 +44,7 @@ pub async fn items(
     }
     let state = decompose(&asked, wanted.again, watch, cancel).await?;
     let text = words::decompose_complete(&state, &place.here(phase));
-    Ok(Preview::Answer(change::answer(place, &state, text)))
+    Ok(change::answer(place, &state, text).map(Preview::Answer))
 }
 
 pub(super) async fn decompose(

@@ -32,7 +32,7 @@ pub async fn fix(
     prompt: bool,
     watch: &impl Watch,
     cancel: &CancellationToken,
-) -> Result<Preview<Fix>, Failure> {
+) -> Result<Answered<Preview<Fix>>, Failure> {
     let phase = place.phase()?;
     let (here, policy) = (place.here(phase), place.policy());
     let state = place.dir.require(phase)?.state;
@@ -49,8 +49,8 @@ pub async fn fix(
     let fix = |item: &Item| guidance.fix(item);
     let text = words::fix_guidance(&state, policy, &here, fix);
     let fixes = FailedItem::all(&state, policy, fix);
-    let answer = Fix { phase: Phase::new(&state, policy, &here), fixes };
-    Ok(Preview::Answer(Answered::new(Outcome::Passed, text, answer).warn(guidance.warnings)))
+    let answer = Preview::Answer(Fix { phase: Phase::new(&state, policy, &here), fixes });
+    Ok(Answered::new(Outcome::Passed, text, answer).warn(guidance.warnings))
 }
 
 /// Whether a reviewer is configured. An installed program alone is not asked: the findings say enough.

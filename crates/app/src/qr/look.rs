@@ -7,7 +7,6 @@ use countersign_core::outcome::Outcome;
 use countersign_doors::qr::transition;
 use countersign_doors::qr::{Here, Loaded, OnRecord, Phase as Selection, State, words};
 
-/// `qr init`: makes the state directory.
 pub fn init(place: &Place) -> Result<Answered<Init>, Failure> {
     let created = place.dir.create()?;
     let here = place.here(Selection::PlanStructure);
@@ -16,7 +15,6 @@ pub fn init(place: &Place) -> Result<Answered<Init>, Failure> {
     Ok(Answered::new(Outcome::Passed, words::initialised(&here, created), answer))
 }
 
-/// `qr execute`: the task of a phase.
 pub fn execute(place: &Place) -> Result<Answered<Execute>, Failure> {
     let phase = place.phase()?;
     let here = place.here(phase);
@@ -56,7 +54,6 @@ fn nothing(place: &Place, here: &Here) -> Answered<Phase> {
     Answered::new(outcome, text, Phase { next, ..Phase::new(&state, policy, here) })
 }
 
-/// `qr status`: the overview of a phase.
 pub async fn status(place: &Place) -> Result<Answered<Status>, Failure> {
     let phase = place.phase()?;
     let (here, policy) = (place.here(phase), place.policy());

@@ -14,48 +14,51 @@ pub use change::{accept, fixed, record, reset};
 pub use decompose::{Items, items};
 pub use guidance::fix;
 pub use look::{execute, execute_failed, gate, init, status};
-pub use place::{Place, Where};
-pub use reconcile::{Compared, reconcile, reconcile_prompts};
-pub use verify::{Verify, verify};
+pub use place::Place;
+pub use reconcile::{reconcile, reconcile_prompts};
+pub use verify::verify;
 pub use whole_loop::{Loop, until_passed};
 
-use crate::answer::v1::qr::Prompt;
+use crate::answer::v1::Answer;
+use crate::answer::v1::qr::{Prompt, Question};
 use countersign_core::outcome::Outcome;
+use countersign_doors::qr::given;
 use countersign_engine::engine::Engine;
+use serde::Serialize;
 
 pub struct Answered<T> {
-    pub outcome: Outcome,
-    /// The text, in the document's form.
+    pub answer: Answer<T>,
+    /// In the document's form.
     pub text: String,
-    pub answer: T,
-    pub warnings: Vec<String>,
 }
 
 impl<T> Answered<T> {
-    fn new(outcome: Outcome, text: String, answer: T) -> Self {
-        Self { outcome, text, answer, warnings: vec![] }
+    fn new(outcome: Outcome, text: String, own: T) -> Self {
+        Self { answer: Answer::new(Some(outcome), own), text }
     }
 
     fn warn(self, warnings: Vec<String>) -> Self {
-        Self { warnings, ..self }
+        Self { answer: self.answer.warned(warnings), ..self }
     }
 
     fn map<U>(self, with: impl FnOnce(T) -> U) -> Answered<U> {
-        let Self { outcome, text, answer, warnings } = self;
-        Answered { outcome, text, answer: with(answer), warnings }
+        Answered { answer: self.answer.map(with), text: self.text }
     }
 }
 
 /// The answer of a command that can also show its prompt.
+#[derive(Serialize)]
+#[serde(untagged)]
 pub enum Preview<T> {
-    Answer(Answered<T>),
-    Prompt(Answered<Prompt>),
+    Answer(T),
+    Prompt(Prompt),
 }
 
 impl<T> Preview<T> {
-    fn prompt(words: (String, String), next: String) -> Self {
-        let text = format!("{}\n{}\n\n{next}\n", words.0, words.1);
-        Self::Prompt(Answered::new(Outcome::Passed, text, Prompt::new(words, next)))
+    fn prompt((system_prompt, payload): (String, String), next: String) -> Answered<Self> {
+        let text = format!("{system_prompt}\n{payload}\n\n{next}\n");
+        let question = Question { system_prompt, payload };
+        Answered::new(Outcome::Passed, text, Self::Prompt(Prompt { question, next, form: given::FORM }))
     }
 }
 

@@ -13,15 +13,6 @@ use std::path::{Path, PathBuf};
 /// The default state directory of a loop, beside the ledger.
 const OWN_STATE_DIR: &str = "qr/state";
 
-#[derive(Debug, Default)]
-pub struct Where {
-    pub state_dir: Option<PathBuf>,
-    pub phase: Option<Phase>,
-    pub reviewer: Option<String>,
-    /// The artifacts, for commands with a default state directory.
-    pub own: Option<Vec<PathBuf>>,
-}
-
 pub struct Place {
     pub project: Project,
     pub(super) dir: StateDir,
@@ -30,12 +21,18 @@ pub struct Place {
 }
 
 impl Place {
-    /// The place that flags, the environment or the configuration name.
-    pub fn find(config: Option<&Path>, given: Where) -> Result<Self, Failure> {
-        let Where { state_dir, phase, reviewer, own } = given;
+    /// The place that flags, the environment or the configuration name. `own` are the artifacts of a command that has a
+    /// default state directory.
+    pub fn find(
+        config: Option<&Path>,
+        state_dir: Option<PathBuf>,
+        phase: Option<Phase>,
+        reviewer: Option<String>,
+        own: Option<&[PathBuf]>,
+    ) -> Result<Self, Failure> {
         let project = Project::find(config, reviewer)?;
         let given = state_dir.filter(|path| !path.as_os_str().is_empty());
-        let own = || own.as_deref().map(|artifacts| own_state_dir(&project, artifacts));
+        let own = || own.map(|artifacts| own_state_dir(&project, artifacts));
         let (path, typed) = match given.or_else(|| configured(&project.config)).or_else(own) {
             Some(typed) => (project.here.join(&typed), typed.to_string_lossy().into_owned()),
             None => {

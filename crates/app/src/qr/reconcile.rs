@@ -9,14 +9,8 @@ use countersign_core::text::visible_line;
 use countersign_doors::qr::Materials;
 use countersign_doors::qr::asking::{self, Asking, Milestone};
 use countersign_doors::qr::words::reconciliation;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use tokio_util::sync::CancellationToken;
-
-pub struct Compared {
-    pub plan: PathBuf,
-    /// The implementation; by default the files that each milestone names.
-    pub files: Vec<PathBuf>,
-}
 
 struct Opened {
     asked: Asked,
@@ -25,14 +19,14 @@ struct Opened {
 }
 
 impl Opened {
-    async fn new(place: &Place, compared: &Compared, reviewers: bool) -> Result<Self, Failure> {
+    async fn new(place: &Place, plan: &Path, built: &[PathBuf], reviewers: bool) -> Result<Self, Failure> {
         place.make_own()?;
         let asked = Asked::open(place, &[], reviewers).await?;
         let read = |typed: &[PathBuf]| {
             let found = asking::read(&asked.engine.planner().root, &files(place, typed)?)?;
             Materials::new(found).map_err(Failure::usage)
         };
-        let (plan, built) = (read(std::slice::from_ref(&compared.plan))?, read(&compared.files)?);
+        let (plan, built) = (read(&[plan.to_owned()])?, read(built)?);
         Ok(Self { asked, plan, built })
     }
 
@@ -41,26 +35,32 @@ impl Opened {
     }
 }
 
+/// Compares a plan with the files that were built; without any, with the files that each milestone names.
 pub async fn reconcile(
     place: &Place,
-    compared: &Compared,
+    plan: &Path,
+    built: &[PathBuf],
     watch: &impl Watch,
     cancel: &CancellationToken,
 ) -> Result<Answered<Reconciled>, Failure> {
-    let opened = Opened::new(place, compared, true).await?;
+    let opened = Opened::new(place, plan, built, true).await?;
     let here = place.here(place.phase()?);
     let asking = opened.asking();
     let milestones = watch.during(&opened.asked.engine, asking.reconcile(&opened.plan, cancel)).await?;
     let outcome = Outcome::worst(milestones.iter().map(Milestone::outcome)).unwrap_or(Outcome::NeedsWork);
-    let again = format!("reconcile --plan {}", visible_line(&compared.plan.to_string_lossy()));
+    let again = format!("reconcile --plan {}", visible_line(&plan.to_string_lossy()));
     let next = reconciliation::next(&here, outcome, &again);
     let text = reconciliation::complete(&milestones, outcome, &next);
     let milestones = milestones.iter().map(v1::Milestone::from).collect();
     Ok(Answered::new(outcome, text, Reconciled { milestones, next }))
 }
 
-pub async fn reconcile_prompts(place: &Place, compared: &Compared) -> Result<Answered<Prompts>, Failure> {
-    let opened = Opened::new(place, compared, false).await?;
+pub async fn reconcile_prompts(
+    place: &Place,
+    plan: &Path,
+    built: &[PathBuf],
+) -> Result<Answered<Prompts>, Failure> {
+    let opened = Opened::new(place, plan, built, false).await?;
     place.phase()?;
     let questions = opened.asking().reconciliation(&opened.plan)?;
     let question = |(system_prompt, payload)| Question { system_prompt, payload };

@@ -11,23 +11,19 @@ use countersign_doors::qr::{shell_word, words};
 use std::path::PathBuf;
 use tokio_util::sync::CancellationToken;
 
-pub struct Verify {
-    pub artifacts: Vec<PathBuf>,
-    pub items: Vec<String>,
-    /// Only show the prompt of this item.
-    pub prompt: Option<String>,
-}
-
+/// Verifies the named items, or all that need it; with `prompt` it only shows the prompt of that item.
 pub async fn verify(
     place: &Place,
-    wanted: &Verify,
+    artifacts: &[PathBuf],
+    items: &[String],
+    prompt: Option<&str>,
     watch: &impl Watch,
     cancel: &CancellationToken,
-) -> Result<Preview<v1::Verified>, Failure> {
+) -> Result<Answered<Preview<v1::Verified>>, Failure> {
     let phase = place.phase()?;
     place.dir.require(phase)?;
-    let asked = Asked::open(place, &wanted.artifacts, wanted.prompt.is_none()).await?;
-    if let Some(id) = &wanted.prompt {
+    let asked = Asked::open(place, artifacts, prompt.is_none()).await?;
+    if let Some(id) = prompt {
         let materials = asked.materials()?;
         let preview = asked.about(&materials).verifier_prompt(id).await?;
         let pass = place.here(phase).command(&format!("record {} PASS", shell_word(id)));
@@ -36,11 +32,10 @@ pub async fn verify(
         );
         return Ok(Preview::prompt((preview.system_prompt, preview.payload), next));
     }
-    let verified = all(&asked, &wanted.items, watch, cancel).await?;
-    Ok(Preview::Answer(answer(place, &verified, None)))
+    let verified = all(&asked, items, watch, cancel).await?;
+    Ok(answer(place, &verified, None).map(Preview::Answer))
 }
 
-/// Verifies the named items, or all that need it.
 pub(super) async fn all(
     asked: &Asked,
     ids: &[String],

@@ -2,6 +2,7 @@
 
 use super::Resident;
 use crate::Failure;
+use crate::answer::v1::State;
 use countersign_core::ids::ReviewId;
 use countersign_engine::ledger::{Ledger, Stored};
 use std::time::Duration;
@@ -11,34 +12,23 @@ use tokio_util::sync::CancellationToken;
 /// How often a waiting call checks whether the performing process still lives.
 pub const LOOK: Duration = Duration::from_millis(500);
 
-/// The state of a review at the end of waiting.
-pub enum ReviewState {
-    Stands(Stored),
-    Running(Stored),
-    /// No process performs it any more: the same files must be submitted again.
-    Interrupted(Stored),
+pub struct ReviewState {
+    pub state: State,
+    pub stored: Stored,
 }
 
 impl ReviewState {
-    pub fn stored(&self) -> &Stored {
-        match self {
-            Self::Stands(stored) | Self::Running(stored) | Self::Interrupted(stored) => stored,
-        }
-    }
-
     pub async fn of(resident: &Resident, ledger: &Ledger, stored: Stored) -> Result<Self, Failure> {
-        if stored.review.standing().is_some() {
-            return Ok(Self::Stands(stored));
-        }
-        if is_performed(resident, ledger, &stored).await {
-            return Ok(Self::Running(stored));
+        if stored.review.standing().is_none() && is_performed(resident, ledger, &stored).await {
+            return Ok(Self { state: State::Running, stored });
         }
         // The performing process may have written its end meanwhile.
-        let stored = ledger.review(&stored.review.id).await?.unwrap_or(stored);
-        Ok(match stored.review.standing() {
-            Some(_) => Self::Stands(stored),
-            None => Self::Interrupted(stored),
-        })
+        let stored = match stored.review.standing() {
+            Some(_) => stored,
+            None => ledger.review(&stored.review.id).await?.unwrap_or(stored),
+        };
+        let ended = stored.review.standing().is_some();
+        Ok(Self { state: if ended { State::Done } else { State::Interrupted }, stored })
     }
 }
 
@@ -48,13 +38,6 @@ pub async fn is_performed(resident: &Resident, ledger: &Ledger, stored: &Stored)
     }
     let alive = |holder: &str| ledger.is_alive(holder);
     !resident.holds(stored).await && stored.holder.as_deref().is_some_and(alive)
-}
-
-/// The numbers of answered and of all questions.
-pub fn counted(stored: &Stored) -> (usize, usize) {
-    let Some(round) = stored.review.round() else { return (0, 0) };
-    let done = round.assignments.iter().filter(|assignment| round.answer_to(assignment).is_some());
-    (done.count(), round.assignments.len())
 }
 
 /// Follows a review until it has an outcome, with a time limit, or until the client is gone.
@@ -74,7 +57,7 @@ pub async fn until_it_stands(
         };
         let followed = ReviewState::of(resident, ledger, stored).await?;
         let is_over = Instant::now() >= deadline || gone.is_cancelled();
-        if is_over || !matches!(followed, ReviewState::Running(_)) {
+        if is_over || followed.state != State::Running {
             return Ok(followed);
         }
         // Reading a large review after each answer would cost more than the answer.

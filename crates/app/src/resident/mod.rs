@@ -2,7 +2,7 @@
 
 mod followed;
 
-pub use followed::{LOOK, ReviewState, counted, is_performed, until_it_stands};
+pub use followed::{LOOK, ReviewState, is_performed, until_it_stands};
 
 use crate::Failure;
 use crate::change::{self, Base};
@@ -30,7 +30,6 @@ const ENDING: Duration = Duration::from_secs(5);
 pub struct Resident(Arc<Inner>);
 
 struct Inner {
-    /// Its name in messages.
     name: &'static str,
     /// The served folder: paths of clients are relative to it.
     folder: PathBuf,
@@ -95,7 +94,6 @@ impl Resident {
         self.0.tasks.spawn(task);
     }
 
-    /// The project, with the configuration as it is now.
     pub fn project(&self) -> Result<Project, Failure> {
         self.project_for(None)
     }

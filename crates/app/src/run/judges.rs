@@ -8,7 +8,7 @@ use countersign_doors::run::judging::{Judging, ReviewConfigSource};
 use countersign_engine::config::{self, FILE_NAME, Flags, Gathered};
 use countersign_engine::engine::Judge;
 use countersign_engine::git::{Git, GitError};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::pin::Pin;
 use std::sync::Mutex;
 use std::time::Duration;
@@ -22,9 +22,8 @@ pub struct ReviewCommand {
 }
 
 pub struct AsOfBase {
-    /// The configuration file of the command line.
-    named: Option<PathBuf>,
-    reviewer: Option<String>,
+    /// The configuration file and the reviewer of the command line.
+    flags: Flags,
     /// The reviewer of the run settings, used where no other one is configured.
     command: Option<ReviewCommand>,
     timeout: Duration,
@@ -35,15 +34,9 @@ pub struct AsOfBase {
 }
 
 impl AsOfBase {
-    pub fn gather(
-        named: Option<PathBuf>,
-        reviewer: Option<String>,
-        command: Option<ReviewCommand>,
-        timeout: Duration,
-    ) -> Result<Self, Failure> {
-        let flags = Flags { config: named.clone(), reviewer: reviewer.clone() };
+    pub fn gather(flags: Flags, command: Option<ReviewCommand>, timeout: Duration) -> Result<Self, Failure> {
         let gathered = config::gather(&project::current_folder()?, &flags, &project::environment())?;
-        Ok(Self { named, reviewer, command, timeout, gathered, read: Mutex::default() })
+        Ok(Self { flags, command, timeout, gathered, read: Mutex::default() })
     }
 
     /// The configuration as of a commit; none where it has none.
@@ -61,8 +54,7 @@ impl AsOfBase {
     }
 
     async fn find(&self, base: &str, folder: &Path) -> Result<Judging, Failure> {
-        let environment = project::environment();
-        let flags = Flags { config: self.named.clone(), reviewer: self.reviewer.clone() };
+        let (flags, environment) = (&self.flags, project::environment());
         let mut gathered = Gathered { root: folder.to_owned(), ..self.gathered.clone() };
         if flags.config.is_none() && environment.config.is_none() {
             let bytes = self.configuration(&Git::at(folder), base).await;
@@ -71,7 +63,7 @@ impl AsOfBase {
                 let _ = change::put(bytes, base, &mut gathered);
             }
         }
-        let project = Project::of(folder.to_owned(), &gathered, &flags, &environment)?;
+        let project = Project::of(folder.to_owned(), &gathered, flags, &environment)?;
         let rules = match project.config.rules.is_empty() {
             true => built_in_rules()?,
             false => project.config.rules.clone(),
@@ -111,6 +103,6 @@ impl ReviewConfigSource for AsOfBase {
         base: &'a str,
         folder: &'a Path,
     ) -> Pin<Box<dyn Future<Output = Result<Judging, String>> + Send + 'a>> {
-        Box::pin(async move { self.find(base, folder).await.map_err(|failure| failure.words()) })
+        Box::pin(async move { self.find(base, folder).await.map_err(|failure| failure.to_string()) })
     }
 }

@@ -4,6 +4,7 @@ use super::judges::{AsOfBase, ReviewCommand};
 use super::{List, Request};
 use crate::Failure;
 use countersign_doors::run::settings::{HumanGate, Settings};
+use countersign_engine::config::Flags;
 use countersign_engine::programs::{PROGRAMS, listed};
 use countersign_engine::worker::Worker;
 use std::path::PathBuf;
@@ -135,7 +136,7 @@ impl List {
             model: config.review_model.clone(),
         });
         let timeout = Duration::from_secs(u64::from(config.review_timeout_minutes) * 60);
-        AsOfBase::gather(self.named.clone(), reviewer, command, timeout)
+        AsOfBase::gather(Flags { config: self.named.clone(), reviewer }, command, timeout)
     }
 }
 

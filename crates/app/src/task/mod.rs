@@ -22,7 +22,6 @@ use countersign_engine::ledger::Ledger;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
 
-/// Adds a task, with a new id where none is given.
 pub async fn add(tasks: &Tasks, id: Option<String>, new: &NewTask) -> Result<OneTask, Failure> {
     let id = match id {
         Some(id) => id,
@@ -52,7 +51,6 @@ fn planned_only(project: &Project, plan: &str) -> Result<Vec<Task>, Failure> {
     Ok(found.iter().map(|task| planned(plan, task)).collect())
 }
 
-/// One task with its last review, read-only.
 pub async fn show(
     project: &Project,
     plan: &str,

@@ -38,7 +38,6 @@ pub enum Begun {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WithoutReview {
-    /// Nothing: the task is already complete.
     Nothing,
     /// The task waits for a request, because of this trigger.
     Waits(Trigger),
@@ -56,13 +55,13 @@ impl WithoutReview {
 }
 
 pub struct Ready {
-    base: change::Base,
+    pub base: change::Base,
     tasks: Tasks,
-    task: Task,
+    pub task: Task,
     rules: Vec<Rule>,
-    planner: Planner,
+    pub planner: Planner,
     session_log: Option<String>,
-    warnings: Vec<String>,
+    pub warnings: Vec<String>,
 }
 
 pub struct Reviewed {
@@ -122,7 +121,7 @@ async fn asked(base: &change::Base) -> Result<(Vec<Rule>, Planner), Failure> {
     let project = &base.project;
     Ok(match project.config.service.pipeline {
         Pipeline::TwoCall => {
-            let panel = panel::two_call(project, base.commit()).await?;
+            let panel = panel::two_call(project, base.commit.as_deref()).await?;
             (vec![free_rule()], project.planner_for(panel)?)
         }
         Pipeline::Structured if project.config.rules.is_empty() => {
@@ -139,7 +138,7 @@ async fn warnings(
     has_log: bool,
 ) -> Result<Vec<String>, Failure> {
     let shown = &base.project.config.service.context;
-    let mut warnings: Vec<String> = base.edited().into_iter().collect();
+    let mut warnings: Vec<String> = base.edited.clone().into_iter().collect();
     if has_log && !shown.session_log {
         warnings.push("`context.session_log` is off: the log is not shown to the reviewer".to_owned());
     }
@@ -151,26 +150,9 @@ async fn warnings(
 }
 
 impl Ready {
-    /// The project with the configuration of the base commit.
-    pub fn project(&self) -> &Project {
-        &self.base.project
-    }
-
-    pub fn task(&self) -> &Task {
-        &self.task
-    }
-
     /// Whether a review of the task is already under way in any process.
     pub fn is_under_way(&self) -> bool {
         self.tasks.is_reviewed_now(&self.task)
-    }
-
-    pub fn warnings(&self) -> &[String] {
-        &self.warnings
-    }
-
-    pub fn planner(&self) -> Planner {
-        self.planner.clone()
     }
 
     pub async fn review(self, engine: Engine, cancel: &CancellationToken) -> Result<Reviewed, Failure> {
@@ -183,7 +165,7 @@ impl Ready {
             rules,
             policy: project.config.policy.clone(),
             session_log,
-            base: base.commit().map(str::to_owned),
+            base: base.commit.clone(),
             left_out: left_out(&tasks)?,
             guard: project::guard_program()?,
             settings: project.config.service.clone(),
@@ -263,7 +245,7 @@ fn left_out(tasks: &Tasks) -> Result<Vec<String>, Failure> {
 
 /// A warning where scope or acceptance of the task changed since the base: the reviewer does not judge the plan.
 async fn rewritten(base: &change::Base, tasks: &Tasks, task: &Task) -> Result<Option<String>, Failure> {
-    let (Some(commit), Home::Plan { file }) = (base.commit(), &task.home) else { return Ok(None) };
+    let (Some(commit), Home::Plan { file }) = (&base.commit, &task.home) else { return Ok(None) };
     let found = Git::at(&tasks.root).file_at(commit, file).await;
     let Some(text) = found.ok().flatten().and_then(|bytes| String::from_utf8(bytes).ok()) else {
         return Ok(None);

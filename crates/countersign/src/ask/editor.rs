@@ -8,7 +8,6 @@ use tokio::process::{Child, Command};
 use tokio_util::sync::CancellationToken;
 
 const FILES_MAX: usize = 100;
-/// How long an editor may take to stop.
 const GRACE_SECONDS: u64 = 3;
 
 /// Shown if judged files were edited: a verdict and a decision belong to exact bytes.

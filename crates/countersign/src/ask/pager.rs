@@ -17,7 +17,6 @@ pub enum Left {
     Interrupted,
 }
 
-/// Shows a text until a key leaves it.
 pub async fn page(
     text: Vec<(String, Style)>,
     input: &mut Input,
@@ -44,7 +43,6 @@ pub async fn page(
     }
 }
 
-/// A diff, line by line, in the usual colours.
 pub fn diff(text: &str, coloured: bool) -> Vec<(String, Style)> {
     let style = |line: &str| match line {
         line if line.starts_with("+++") || line.starts_with("---") || line.starts_with("diff ") => {

@@ -34,7 +34,6 @@ struct Fixture {
     panics: bool,
 }
 
-/// Asks, and prints the answer.
 pub async fn run(options: &AskFixtureOptions, cancel: &CancellationToken) -> Result<Answer, Failure> {
     let failed = |error: &dyn std::fmt::Display| Failure::usage(error.to_string());
     let text = std::fs::read_to_string(&options.file).map_err(|error| failed(&error))?;

@@ -85,7 +85,7 @@ pub enum Command {
     #[command(visible_alias = "logs")]
     Output(run::OutputOptions),
     /// Stop a run after the tasks that are running now
-    Stop(run::StopOptions),
+    Stop(run::ListOptions),
     /// Review tasks of PLAN.md, or of any orchestrator, when their work is done
     Task(Box<task::TaskOptions>),
     /// Called by agent programs when an agent stops: hold it until its work passes
@@ -121,7 +121,8 @@ pub enum Command {
     /// See a review: work fails, is fixed and passes; needs no model
     Demo(demo::DemoOptions),
     /// Watch the tasks of a run on the whole screen, and decide about them
-    Tui(tui::TuiOptions),
+    #[command(after_help = tui::TUI_HELP)]
+    Tui(run::ListOptions),
     /// Send a test notification on every channel that is switched on
     Notify(notify::NotifyOptions),
     /// Print the events of this project as they happen

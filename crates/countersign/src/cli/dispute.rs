@@ -1,5 +1,6 @@
 //! `countersign dispute`: a finding that may be wrong is judged again by another reviewer, who sees the evidence.
 
+use super::review::delivered;
 use super::{Failure, Global};
 use crate::output::{Answer, Printer, bold, dim};
 use clap::Args;
@@ -47,19 +48,14 @@ pub async fn run(
     let evidence = async |project: &Project| evidence(project, &options.evidence).await;
     let disputing = dispute(&flags, &options.finding, evidence).await?;
     let (engine, ticket) = (disputing.engine.clone(), disputing.ticket.clone());
-    let stored = printer.progress().during(&engine, engine.wait(&ticket, cancel)).await?;
+    let stored = printer.during(&engine, engine.wait(&ticket, cancel)).await?;
     let answer = disputing.ended(&stored).await?;
     let text = text(&answer.own);
-    let mut answer = Answer::of(answer, text);
-    answer.printed = true;
-    if printer.print(&answer) && !cancel.is_cancelled() {
-        engine.delivered(&ticket).await?;
-    }
+    let answer = delivered(Answer::of(answer, text), &engine, Some(&ticket), printer, cancel).await?;
     engine.ledger().clone().close().await;
     Ok(answer)
 }
 
-/// A text, or the content of a file.
 async fn evidence(project: &Project, typed: &str) -> Result<String, Failure> {
     let path = project.here.join(typed);
     match typed {

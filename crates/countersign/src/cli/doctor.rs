@@ -46,7 +46,6 @@ pub fn answer(answer: v1::Answer<Checks>) -> Answer {
     Answer::of(answer, text)
 }
 
-/// A line, with names padded to a width.
 fn text(line: &Check, width: usize) -> String {
     let (outcome, word) = match line.state {
         CheckState::Ok => (Outcome::Passed, "ok"),

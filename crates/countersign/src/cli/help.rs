@@ -107,7 +107,6 @@ pub fn command() -> Command {
     command.after_help(by_heading).override_usage(usage).help_template(TEMPLATE)
 }
 
-/// The commands below their headings, then topics and exit codes.
 fn by_heading(command: &Command) -> String {
     let about = |name: &&str| {
         let about = command.find_subcommand(name).and_then(Command::get_about);

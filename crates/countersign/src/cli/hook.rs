@@ -9,7 +9,6 @@ use super::{Failure, Global, last_resort};
 use crate::output::{Answer, Printer, write_out};
 use clap::Args;
 use countersign_app::hook::{self as stops, Stop, Tries};
-use countersign_core::outcome::Outcome;
 use countersign_core::text::{cut_noted, visible_line};
 use countersign_doors::service::hook::answer::failed;
 use countersign_doors::service::hook::input::{self, InputError, Stopping};
@@ -38,17 +37,14 @@ pub struct HookOptions {
 pub const FAILED: u8 = 1;
 /// The largest input; it holds the last message of the agent.
 const INPUT_BYTES_MAX: u64 = 64 * 1024 * 1024;
-/// The longest reason of a failure.
 const WHY_BYTES_MAX: usize = 2000;
-/// The hint about invalid input.
 const FOR_PROGRAMS: &str = "this command is for agent programs: countersign init --agent NAME --hook";
 
 /// Failures of hooks are for people, whatever the options.
 pub fn printer() -> Printer {
-    Printer::new(false, false, "hook")
+    Printer { json: false, quiet: false, verbose: false, command: "hook" }
 }
 
-/// Answers a program whose agent is about to stop.
 pub async fn run(
     global: &Global,
     options: &HookOptions,
@@ -63,7 +59,7 @@ pub async fn run(
     let known = stopping.as_ref().ok();
     let place = stops::place(hook, known);
     if stops::is_real(place.as_deref(), note).await {
-        return Ok(silent());
+        return Ok(Answer::silent());
     }
     let Some(place) = place else {
         return Err(stopping.err().unwrap_or_else(nothing_here));
@@ -80,10 +76,9 @@ pub async fn run(
         Ok(()) => tries.over(),
         Err(failure) => hold_or_tell(hook, &failure, &tries),
     }
-    Ok(silent())
+    Ok(Answer::silent())
 }
 
-/// Judges the work and answers the program.
 async fn answered(stop: Stop, cancel: CancellationToken) -> Result<(), Failure> {
     let (hook, until) = (stop.hook, cancel.clone());
     let judged = caught(async move { stops::stopped(stop, note, &until).await });
@@ -101,7 +96,7 @@ async fn answered(stop: Stop, cancel: CancellationToken) -> Result<(), Failure> 
         }
     });
     // The answer is out: a failed record makes no second answer.
-    noted.await.unwrap_or_else(|failure| note(&failure.words()));
+    noted.await.unwrap_or_else(|failure| note(&failure.to_string()));
     Ok(())
 }
 
@@ -120,7 +115,7 @@ async fn caught<T: Send + 'static>(
 
 /// Holds the agent because of a failure, or tells the person where it was held often enough.
 fn hold_or_tell(hook: Hook, failure: &Failure, tries: &Tries) {
-    let words = failure.words();
+    let words = failure.to_string();
     let why = visible_line(cut_noted(words.trim(), WHY_BYTES_MAX).as_ref()).into_owned();
     let hint = failure.hint.as_deref().map(visible_line);
     note(&why);
@@ -128,7 +123,6 @@ fn hold_or_tell(hook: Hook, failure: &Failure, tries: &Tries) {
     write_out(&failed(&why, hint.as_deref(), tries.one_more()).output(hook));
 }
 
-/// Parses the input of a program.
 async fn stopping(hook: Hook) -> Result<Stopping, InputError> {
     let bytes = tokio::task::spawn_blocking(read).await;
     input::read(hook, &bytes.unwrap_or_else(|error| Err(error.to_string()))?)
@@ -139,11 +133,6 @@ fn nothing_here() -> Failure {
         "this is not a git repository, and no countersign.yml is here: a hook has nothing to review",
     )
     .hint("a hook reviews changes, so it needs a git repository")
-}
-
-/// The end of a hook that has answered.
-fn silent() -> Answer {
-    Answer { printed: true, ..Answer::new(Outcome::Passed, "", serde_json::Value::Null) }
 }
 
 fn read() -> Result<Vec<u8>, String> {

@@ -30,7 +30,6 @@ pub enum Ends {
 
 static PANICKED: Notify = Notify::const_new();
 
-/// Returns after a panic.
 pub async fn panicked() {
     PANICKED.notified().await;
 }

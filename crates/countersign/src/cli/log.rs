@@ -94,7 +94,6 @@ fn event_line(entry: &Entry) -> String {
     )
 }
 
-/// The details of an event.
 pub fn event_words(event: &Event) -> String {
     use Event as E;
     match event {
@@ -120,7 +119,6 @@ pub fn event_words(event: &Event) -> String {
     }
 }
 
-/// The names of the first files.
 fn files(files: &[Material]) -> String {
     let names: Vec<&str> = files.iter().map(|file| file.path.as_str()).collect();
     match names.get(..NAMED) {

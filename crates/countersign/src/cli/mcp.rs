@@ -1,13 +1,11 @@
 //! `countersign mcp`: a server for agents.
 
 use super::{Failure, Global};
-use crate::mcp::{self, HttpOptions, Options, Way};
+use crate::mcp::{self, HttpOptions, Options};
 use crate::output::Answer;
 use clap::Args;
 use countersign_app::jobs::Judging;
 use countersign_app::project::current_folder;
-use countersign_core::outcome::Outcome;
-use serde_json::json;
 use std::path::PathBuf;
 use tokio_util::sync::CancellationToken;
 
@@ -58,16 +56,15 @@ pub enum Transport {
     Http,
 }
 
-/// Serves until the client hangs up, or a signal comes.
 pub async fn run(global: Global, options: McpOptions, cancel: &CancellationToken) -> Result<Answer, Failure> {
     let here = current_folder()?;
     let folder = options.path.as_ref().map_or(here.clone(), |path| here.join(path));
     if !folder.is_dir() {
         return Err(Failure::usage(format!("--path: `{}` is not a folder", folder.display())));
     }
-    let way = match (options.transport, options.port) {
-        (Transport::Http, Some(port)) => Way::Http(HttpOptions { port, token: !options.no_token }),
-        (Transport::Stdio, None) => Way::Stdio,
+    let http = match (options.transport, options.port) {
+        (Transport::Http, Some(port)) => Some(HttpOptions { port, token: !options.no_token }),
+        (Transport::Stdio, None) => None,
         _ => {
             return Err(Failure::usage("--port and --no-token need --transport http, and http needs --port"));
         }
@@ -84,9 +81,7 @@ pub async fn run(global: Global, options: McpOptions, cancel: &CancellationToken
         },
         wait_seconds: options.wait_seconds,
     };
-    mcp::serve(options, way, cancel).await?;
-    let mut answer = Answer::new(Outcome::Passed, "", json!({}));
+    mcp::serve(options, http, cancel).await?;
     // Standard output is only for the protocol.
-    answer.printed = true;
-    Ok(answer)
+    Ok(Answer::silent())
 }

@@ -63,7 +63,7 @@ pub fn main() -> ExitCode {
         true => hook::printer(),
         false => {
             let Global { json, quiet, verbose, .. } = arguments.global;
-            Printer::new(json, quiet, name).verbose(verbose > 0)
+            Printer { json, quiet, verbose: verbose > 0, command: name }
         }
     };
     // A log would write across the screen of a run.
@@ -106,7 +106,8 @@ fn usage(error: &clap::Error) -> ExitCode {
     if json && error.kind() != DisplayHelpOnMissingArgumentOrSubcommand {
         let message = error.to_string();
         let message = message.trim().trim_start_matches("error: ");
-        return Printer::json("").finish(Err(Failure::usage(message)));
+        let printer = Printer { json, quiet: true, verbose: false, command: "" };
+        return printer.finish(Err(Failure::usage(message)));
     }
     let _ = error.print();
     match is_hook {

@@ -22,7 +22,6 @@ pub struct NotifyOptions {
     pub test: bool,
 }
 
-/// Sends it now, also in quiet hours; nothing is recorded.
 pub async fn run(global: &Global, _options: NotifyOptions) -> Result<Answer, Failure> {
     let project = Project::find(global.config.as_deref(), None)?;
     Ok(answer(test(&project).await?))

@@ -5,7 +5,8 @@ use super::{Failure, Global};
 use crate::output::{Answer, Printer, verdict_text};
 use clap::Args;
 use countersign_app::project::Project;
-use countersign_app::review::{self, Since};
+use countersign_app::review;
+use countersign_app::task::When;
 use countersign_app::wanted::{Wanted, Words};
 use countersign_core::criterion::Criterion;
 use countersign_doors::service::plan;
@@ -95,7 +96,7 @@ pub async fn run(
     if let Some(id) = options.task {
         let ReviewOptions { base, reviewer, .. } = options;
         let options = ReviewTaskOptions { id, base, reviewer, session_log: None };
-        return super::task::review(global, plan::FILE, options, printer, cancel).await;
+        return super::task::begin(global, plan::FILE, options, When::Now, printer, cancel).await;
     }
     if options.base.is_some() && !options.change {
         return Err(Failure::usage("--base needs --change or --task"));
@@ -106,8 +107,7 @@ pub async fn run(
         true => {
             let flags = Flags { config: global.config.clone(), reviewer: options.reviewer.clone() };
             let config_from_worktree = options.config_from == Some(ConfigFrom::Worktree);
-            let since = Since { base: options.base.clone(), config_from_worktree };
-            let base = review::base(&flags, &since).await?;
+            let base = review::base(&flags, options.base.as_deref(), config_from_worktree).await?;
             let change = base.change(&mut warnings).await?;
             (base.project, Some(change))
         }
@@ -133,21 +133,29 @@ pub async fn conclude(
     again: &str,
     warnings: Vec<String>,
 ) -> Result<Answer, Failure> {
-    let stored = printer.progress().during(engine, engine.wait(ticket, cancel)).await?;
+    let stored = printer.during(engine, engine.wait(ticket, cancel)).await?;
     let answer = review::answer(engine, ticket, &stored, again, warnings).await?;
     let hints = if printer.quiet { &[] } else { answer.own.next.as_slice() };
     let text = verdict_text(&answer.own, hints, false);
-    let mut answer = Answer::of(answer, text);
-    answer.printed = true;
-    // Only an answer that was read counts as delivered; otherwise the same submission gets it again.
-    if printer.print(&answer) && !cancel.is_cancelled() {
-        engine.delivered(ticket).await?;
-    }
+    let answer = delivered(Answer::of(answer, text), engine, Some(ticket), printer, cancel).await?;
     engine.ledger().clone().close().await;
     Ok(answer)
 }
 
-/// The command that submits the same work again.
+/// Prints an answer. Only one that was read counts as delivered; otherwise the same submission gets it again.
+pub async fn delivered(
+    answer: Answer,
+    engine: &Engine,
+    ticket: Option<&Ticket>,
+    printer: &Printer,
+    cancel: &CancellationToken,
+) -> Result<Answer, Failure> {
+    if let (true, Some(ticket)) = (printer.print(&answer) && !cancel.is_cancelled(), ticket) {
+        engine.delivered(ticket).await?;
+    }
+    Ok(Answer { printed: true, ..answer })
+}
+
 fn again(options: &ReviewOptions) -> String {
     match &options.subject {
         Some(subject) => format!("run the same command again (--subject {subject})"),

@@ -5,7 +5,6 @@ use crate::output::{Answer, Printer, bold, dim, write_out};
 use countersign_app::answer::v1::{self, Preview, Question};
 use countersign_app::project::Project;
 use countersign_app::review::question;
-use countersign_core::outcome::Outcome;
 use countersign_core::text::{counted, visible_line};
 use countersign_engine::engine::{Planner, Prepared};
 use serde_json::{Value, json};
@@ -34,9 +33,7 @@ pub async fn run(
     if let Some(ledger) = ledger {
         ledger.close().await;
     }
-    let mut answer = Answer::new(Outcome::Passed, "", Value::Null);
-    answer.printed = true;
-    Ok(answer)
+    Ok(Answer::silent())
 }
 
 /// How many assignments are free checks, questions for each reviewer, or cached.
@@ -74,9 +71,9 @@ struct List<'a> {
 
 impl<'a> List<'a> {
     fn begin(printer: &'a Printer, warnings: Vec<String>) -> Self {
-        if printer.is_json() {
+        if printer.json {
             let none = Preview { dry_run: true, assignments: vec![] };
-            let mut object = json!(v1::Answer::passed(none).warned(warnings).of(printer.command()));
+            let mut object = json!(v1::Answer::passed(none).warned(warnings).of(printer.command));
             if let Value::Object(map) = &mut object {
                 map.remove("assignments");
             }
@@ -89,7 +86,7 @@ impl<'a> List<'a> {
 
     fn push(&mut self, question: &Question) -> bool {
         self.pushed += 1;
-        if !self.printer.is_json() {
+        if !self.printer.json {
             return write_out(&shown(question, self.pushed));
         }
         let comma = if self.pushed > 1 { "," } else { "" };
@@ -97,7 +94,7 @@ impl<'a> List<'a> {
     }
 
     fn end(self, summary: &str) {
-        write_out(if self.printer.is_json() { "]}\n" } else { summary });
+        write_out(if self.printer.json { "]}\n" } else { summary });
     }
 }
 

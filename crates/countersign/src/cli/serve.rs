@@ -7,8 +7,6 @@ use clap::Args;
 use countersign_app::Code;
 use countersign_app::author;
 use countersign_app::project::current_folder;
-use countersign_core::outcome::Outcome;
-use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 const SERVE_HELP: &str = "\
@@ -46,7 +44,5 @@ pub async fn run(
             .hint("ask a person to start it; agents use `countersign mcp`"));
     }
     serve::serve(current_folder()?, global.config, options.port, cancel).await?;
-    let mut answer = Answer::new(Outcome::Passed, "", json!({}));
-    answer.printed = true;
-    Ok(answer)
+    Ok(Answer::silent())
 }

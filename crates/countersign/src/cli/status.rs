@@ -8,7 +8,6 @@ use countersign_app::project::Project;
 use countersign_app::status::{OPEN_ROWS, look};
 use countersign_core::text::visible_line;
 
-/// How much of a goal is shown.
 const GOAL_CHARS: usize = 100;
 
 pub async fn run(global: &Global) -> Result<Answer, Failure> {
@@ -70,7 +69,6 @@ fn active(review: &ActiveReview) -> String {
     format!("  {}  {attempt}\n", visible_line(&name))
 }
 
-/// A running workflow: its step, and what it waits for.
 fn workflow(workflow: &Workflow) -> String {
     let Workflow { session_id, agent_id, workflow: title, steps_done, steps, open_steps, .. } = workflow;
     let agent = if agent_id == "main" { String::new() } else { format!(", agent {agent_id}") };

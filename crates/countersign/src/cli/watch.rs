@@ -10,7 +10,6 @@ use countersign_app::Code;
 use countersign_app::answer::v1;
 use countersign_app::feed::{self, Feed};
 use countersign_app::project::Project;
-use countersign_core::outcome::Outcome;
 use countersign_engine::ledger::{Ledger, LedgerError};
 use serde_json::json;
 use std::time::Duration;
@@ -38,7 +37,6 @@ pub struct WatchOptions {
 /// How often to look for a ledger that does not exist yet.
 const LOOK_MS: u64 = 200;
 
-/// Prints a line for every event until it is stopped or its output is closed.
 pub async fn run(
     global: &Global,
     options: WatchOptions,
@@ -57,24 +55,16 @@ pub async fn run(
     tokio::pin!(stopped);
     let (ledger, after) = tokio::select! {
         there = there(&project, options.after, printer) => there?,
-        () = &mut stopped => return Ok(ended()),
+        () = &mut stopped => return Ok(Answer::silent()),
     };
     let watched = tokio::select! {
         watched = follow(&ledger, after, &options, printer) => watched,
         () = &mut stopped => Ok(()),
     };
     ledger.close().await;
-    watched.map(|()| ended())
+    watched.map(|()| Answer::silent())
 }
 
-/// The end of watching; all events are printed.
-fn ended() -> Answer {
-    let mut answer = Answer::new(Outcome::Passed, "", json!({}));
-    answer.printed = true;
-    answer
-}
-
-/// Prints events until its output is closed.
 async fn follow(
     ledger: &Ledger,
     after: Option<u64>,
@@ -89,7 +79,7 @@ async fn follow(
         if !options.subject.as_deref().is_none_or(|subject| words::is_about(&event, subject)) {
             continue;
         }
-        let line = match printer.is_json() {
+        let line = match printer.json {
             true => format!("{}\n", json!(v1::Event::from(&event))),
             false => words::line(&event),
         };
@@ -122,7 +112,6 @@ async fn there(
     Ok((ledger, from))
 }
 
-/// The message for a ledger that can no longer be read.
 fn lost(error: LedgerError, last: Option<u64>) -> Failure {
     match error {
         LedgerError::Replaced => {

@@ -32,11 +32,11 @@ submitted: do not edit those files while a review runs.";
 
 #[derive(Clone)]
 pub struct Handler {
-    server: Server,
+    pub server: Server,
     /// Ends when this client is gone, or the server stops.
-    gone: CancellationToken,
+    pub gone: CancellationToken,
     /// Set where the transport knows when an answer was written; otherwise it counts as written when it is returned.
-    receipts: Option<Receipts>,
+    pub receipts: Option<Receipts>,
 }
 
 /// The future to run once an answer was written, by the id of its request.
@@ -59,10 +59,6 @@ impl Receipts {
 }
 
 impl Handler {
-    pub fn new(server: Server, gone: CancellationToken, receipts: Option<Receipts>) -> Self {
-        Self { server, gone, receipts }
-    }
-
     async fn run(
         &self,
         tool: &'static Tool,

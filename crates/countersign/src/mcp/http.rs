@@ -58,7 +58,10 @@ fn service(server: &Server, port: u16) -> Service {
     sessions.session_config.keep_alive = Some(SESSION_TIMEOUT);
     let server = server.clone();
     // A client that cancels must not end the calls of another client.
-    let handler = move || Ok(Handler::new(server.clone(), server.stopping().child_token(), None));
+    let handler = move || {
+        let gone = server.stopping().child_token();
+        Ok(Handler { server: server.clone(), gone, receipts: None })
+    };
     StreamableHttpService::new(handler, Arc::new(sessions), config)
 }
 

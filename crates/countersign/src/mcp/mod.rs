@@ -46,18 +46,17 @@ pub struct Options {
     pub wait_seconds: u64,
 }
 
-#[derive(Clone, Debug)]
-pub enum Way {
-    Stdio,
-    Http(HttpOptions),
-}
-
-/// Serves until the client hangs up or a signal comes. Reviews that still run can be resumed.
-pub async fn serve(options: Options, way: Way, cancel: &CancellationToken) -> Result<(), Failure> {
-    let server = Server::new(options, matches!(way, Way::Stdio), cancel.child_token());
-    let served = match way {
-        Way::Stdio => stdio::serve(&server).await,
-        Way::Http(options) => http::serve(&server, &options).await,
+/// Serves over HTTP, else over standard input and output, until the client hangs up or a signal comes. Reviews that
+/// still run can be resumed.
+pub async fn serve(
+    options: Options,
+    http: Option<HttpOptions>,
+    cancel: &CancellationToken,
+) -> Result<(), Failure> {
+    let server = Server::new(options, http.is_none(), cancel.child_token());
+    let served = match http {
+        None => stdio::serve(&server).await,
+        Some(options) => http::serve(&server, &options).await,
     };
     server.stop().await;
     served

@@ -2,7 +2,8 @@
 
 use super::tools::Call;
 use countersign_app::Failure;
-use countersign_app::resident::{LOOK, ReviewState, counted, is_performed};
+use countersign_app::answer::v1::{self, State};
+use countersign_app::resident::{LOOK, ReviewState, is_performed};
 use countersign_core::ids::ReviewId;
 use countersign_core::progress::ProgressEvent;
 use countersign_core::text::visible_line;
@@ -66,7 +67,7 @@ pub async fn follow(
     longest: Duration,
 ) -> Result<ReviewState, Failure> {
     let mut changes = ledger.watch().await?;
-    let mut news = News::new(call).await;
+    let mut news = News { events: call.server.events().await, asked: BTreeSet::new(), done: 0 };
     let deadline = Instant::now() + longest;
     let mut look = tokio::time::interval(LOOK);
     // The first notification is sent at once.
@@ -78,9 +79,9 @@ pub async fn follow(
         };
         let took = before.elapsed();
         if stored.review.standing().is_some() {
-            return Ok(ReviewState::Stands(stored));
+            return Ok(ReviewState { state: State::Done, stored });
         }
-        let (done, total) = counted(&stored);
+        let v1::Progress { answered: done, questions: total } = (&stored).into();
         loop {
             // Reading a large review again after each answer would cost more than the answer.
             let readable = Instant::now() >= before + took * 10;
@@ -117,10 +118,6 @@ struct News {
 }
 
 impl News {
-    async fn new(call: &Call) -> Self {
-        Self { events: call.server.events().await, asked: BTreeSet::new(), done: 0 }
-    }
-
     /// The next happening; never returns where only other processes perform reviews.
     async fn next(&mut self) -> ProgressEvent {
         use tokio::sync::broadcast::error::RecvError;
@@ -169,7 +166,6 @@ impl News {
     }
 }
 
-/// A question in a few words: its rule and its target.
 fn label(of: &Stored, assignment: usize) -> String {
     let assignment = of.review.round().and_then(|round| round.assignments.get(assignment));
     let Some(assignment) = assignment else { return "a question".to_owned() };

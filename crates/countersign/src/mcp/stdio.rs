@@ -18,7 +18,7 @@ use tokio_util::sync::CancellationToken;
 pub async fn serve(server: &Server) -> Result<(), Failure> {
     let gone = server.stopping().child_token();
     let receipts = Receipts::default();
-    let handler = Handler::new(server.clone(), gone.clone(), Some(receipts.clone()));
+    let handler = Handler { server: server.clone(), gone: gone.clone(), receipts: Some(receipts.clone()) };
     let (reader, writer) = stdio_pipes();
     let lines = Lines {
         reader: BufReader::new(reader),

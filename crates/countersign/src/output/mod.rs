@@ -9,7 +9,6 @@ mod verdict;
 pub use countersign_app::reader::Reader;
 pub use countersign_app::time::{ago, local};
 pub use countersign_core::text::counted;
-pub use progress::Progress;
 pub use style::{bold, dim, paint_outcome};
 pub use verdict::{outcome_words, verdict_text};
 
@@ -18,102 +17,60 @@ use countersign_app::answer::v1;
 use countersign_core::outcome::{NoVerdict, Outcome};
 use countersign_core::text::visible_line;
 use serde::Serialize;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use std::io::Write;
 use std::process::ExitCode;
 
 #[derive(Debug)]
 pub struct Answer {
-    pub outcome: Outcome,
     pub text: String,
-    /// For programs: the command's own keys.
-    pub json: Map<String, Value>,
-    pub warnings: Vec<String>,
+    pub json: v1::Answer<Value>,
     pub printed: bool,
-    /// Whether the work still runs: the JSON has no outcome then.
-    pub pending: bool,
-    /// Whether the command succeeded, whatever the outcome that it shows.
-    pub done: bool,
 }
 
 impl Answer {
     /// An answer from its text and its keys: a type of [`countersign_app::answer::v1`].
     pub fn new(outcome: Outcome, text: impl Into<String>, own: impl Serialize) -> Self {
-        let json = match serde_json::to_value(own) {
-            Ok(Value::Object(map)) => map,
-            _ => Map::new(),
-        };
-        let (warnings, printed, pending, done) = (vec![], false, false, false);
-        Self { outcome, text: text.into(), json, warnings, printed, pending, done }
+        Self::of(v1::Answer::new(Some(outcome), own), text)
     }
 
     pub fn of(answer: v1::Answer<impl Serialize>, text: impl Into<String>) -> Self {
-        let v1::Answer { outcome, exit_code, warnings, own, .. } = answer;
-        let done = exit_code == Some(Outcome::Passed.exit_code());
-        let answer = match outcome {
-            Some(v1::OutcomeName(outcome)) => Self::new(outcome, text, own),
-            None => Self::pending(text, own),
-        };
-        Self { warnings, done, ..answer }
+        Self { text: text.into(), json: answer.map(|own| json!(own)), printed: false }
     }
 
-    /// An answer about work that still runs: not a pass yet.
-    pub fn pending(text: impl Into<String>, own: impl Serialize) -> Self {
-        Self { pending: true, ..Self::new(Outcome::NoVerdict(NoVerdict::Unverified), text, own) }
+    /// The answer of a command that has written all of its output.
+    pub fn silent() -> Self {
+        Self { printed: true, ..Self::new(Outcome::Passed, "", json!({})) }
     }
 
+    pub fn warned(self, warnings: Vec<String>) -> Self {
+        Self { json: self.json.warned(warnings), ..self }
+    }
+
+    /// Work that still runs has not passed yet.
     pub fn exit_code(&self) -> u8 {
-        if self.done { Outcome::Passed.exit_code() } else { self.outcome.exit_code() }
-    }
-
-    pub fn envelope(&self, command: &'static str) -> Value {
-        let outcome = Some(self.outcome).filter(|_| !self.pending);
-        let answer = v1::Answer::new(outcome, &self.json).warned(self.warnings.clone()).of(command);
-        json!(if self.done { answer.done() } else { answer })
+        self.json.exit_code.unwrap_or(Outcome::NoVerdict(NoVerdict::Unverified).exit_code())
     }
 }
 
 #[derive(Clone, Debug)]
 pub struct Printer {
-    json: bool,
+    pub json: bool,
     /// No progress, no hints.
     pub quiet: bool,
     /// Progress has a line for each answer.
-    verbose: bool,
-    command: &'static str,
+    pub verbose: bool,
+    pub command: &'static str,
 }
 
 impl Printer {
-    pub fn new(json: bool, quiet: bool, command: &'static str) -> Self {
-        Self { json, quiet, verbose: false, command }
-    }
-
-    pub fn json(command: &'static str) -> Self {
-        Self::new(true, true, command)
-    }
-
-    pub fn is_json(&self) -> bool {
-        self.json
-    }
-
-    /// The same with a line of progress for each answer.
-    pub fn verbose(self, verbose: bool) -> Self {
-        Self { verbose, ..self }
-    }
-
-    pub fn progress(&self) -> Progress {
-        Progress::new(self.quiet, self.verbose)
-    }
-
     /// Prints an answer. False if standard output is closed.
     pub fn print(&self, answer: &Answer) -> bool {
         if !self.quiet || self.json {
-            self.warn(&answer.warnings);
+            self.warn(&answer.json.warnings);
         }
         let text = match self.json {
-            true => {
-                format!("{}\n", answer.envelope(self.command))
-            }
+            true => format!("{}\n", json!(answer.json.clone().of(self.command))),
             false => answer.text.clone(),
         };
         write_out(&text)
@@ -133,10 +90,6 @@ impl Printer {
         if !self.json && !self.quiet {
             let _ = writeln!(anstream::stderr(), "{words}");
         }
-    }
-
-    pub fn command(&self) -> &'static str {
-        self.command
     }
 
     /// Prints what is not printed yet, and gives the exit code.

@@ -1,6 +1,6 @@
 //! Progress while reviewers run, on standard error: one line that changes; with `-v` a line for each answer.
 
-use super::style;
+use super::{Printer, style};
 use countersign_core::ids::ReviewId;
 use countersign_core::progress::ProgressEvent;
 use countersign_core::text::{counted, visible_line};
@@ -14,16 +14,7 @@ use tokio::sync::broadcast::error::RecvError;
 const ENOUGH: usize = 3;
 const TICK: Duration = Duration::from_millis(500);
 
-pub struct Progress {
-    quiet: bool,
-    verbose: bool,
-}
-
-impl Progress {
-    pub(super) fn new(quiet: bool, verbose: bool) -> Self {
-        Self { quiet, verbose }
-    }
-
+impl Printer {
     /// Shows the progress of an engine during a future.
     pub async fn during<T>(&self, engine: &Engine, work: impl Future<Output = T>) -> T {
         if self.quiet {
@@ -171,7 +162,6 @@ impl Lines {
     }
 }
 
-/// A length of time in one unit.
 fn length(seconds: u64) -> String {
     match seconds {
         0..90 => format!("{seconds} s"),

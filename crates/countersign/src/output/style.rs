@@ -24,7 +24,6 @@ pub fn error(text: &str) -> String {
     painted(AnsiColor::Red.on_default().bold(), text)
 }
 
-/// A text in the colour of a severity.
 pub fn paint_severity(severity: Severity, text: &str) -> String {
     match severity {
         Severity::Must => painted(AnsiColor::Red.on_default(), text),
@@ -33,7 +32,6 @@ pub fn paint_severity(severity: Severity, text: &str) -> String {
     }
 }
 
-/// A text in the colour of an outcome.
 pub fn paint_outcome(outcome: Option<Outcome>, text: &str) -> String {
     let colour = match outcome {
         Some(Outcome::Passed) => AnsiColor::Green,

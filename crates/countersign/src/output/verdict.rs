@@ -11,10 +11,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// How many names are listed before the others are only counted.
 const LISTED: usize = 5;
-/// The space before the words of a finding.
 const INDENT: &str = "         ";
 
-/// An outcome in words for people.
 pub fn outcome_words(standing: Option<Outcome>) -> String {
     standing.map_or_else(|| "under way".to_owned(), |outcome| outcome.to_string())
 }
@@ -53,7 +51,6 @@ pub fn verdict_text(verdict: &Verdict, next: &[String], named: bool) -> String {
     out
 }
 
-/// The verdict and the totals, in one line.
 fn totals(verdict: &Verdict, standing: Option<Outcome>) -> String {
     let (mut words, findings) = (outcome_words(standing), &verdict.findings);
     if !findings.is_empty() {
@@ -74,7 +71,6 @@ fn totals(verdict: &Verdict, standing: Option<Outcome>) -> String {
     words
 }
 
-/// The file or the target of a finding.
 fn place(finding: &Finding) -> &str {
     finding.file.as_ref().unwrap_or(&finding.target)
 }

@@ -33,7 +33,7 @@ pub fn router(served: &Served) -> Router {
     for route in all() {
         let own = served.clone();
         let handler = move |request: Request| async move { own.answer(Some(route), request).await };
-        router = router.route(route.path, on(route.method.filter(), handler));
+        router = router.route(route.path, on(route.method.1, handler));
     }
     let (own, other) = (served.clone(), served.clone());
     router

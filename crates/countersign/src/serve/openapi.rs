@@ -17,7 +17,7 @@ pub fn description() -> Value {
     let mut paths = Map::new();
     for route in all() {
         let path = paths.entry(route.path).or_insert_with(|| json!({}));
-        path[route.method.name()] = operation(route, &mut schemas);
+        path[route.method.0] = operation(route, &mut schemas);
     }
     json!({
         "openapi": "3.1.0",
@@ -140,7 +140,6 @@ fn responses(route: &Route, schemas: &mut Schemas) -> Value {
     Value::Object(responses)
 }
 
-/// Whether a route can be refused like this.
 fn can_be(route: &Route, status: u16) -> bool {
     match status {
         401 => !route.open,
@@ -162,7 +161,7 @@ mod tests {
     fn every_route_is_described_with_all_it_takes_and_gives() {
         let all_of_it = description();
         for route in all() {
-            let described = &all_of_it["paths"][route.path][route.method.name()];
+            let described = &all_of_it["paths"][route.path][route.method.0];
             assert_eq!(described["operationId"], route.name);
             for given in route.answers {
                 assert!(described["responses"].get(given.status.to_string()).is_some(), "{}", route.name);

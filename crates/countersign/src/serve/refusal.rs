@@ -23,7 +23,6 @@ pub const STATUSES: &[(u16, &str)] = &[
     (503, "The server is stopping."),
 ];
 
-/// A request that is refused. Nothing was changed.
 #[derive(Debug)]
 pub struct Refusal {
     pub status: StatusCode,

@@ -40,7 +40,6 @@ pub fn columns() -> usize {
     size.map_or(usize::MAX, |size| usize::from(size.ws_col).max(COLUMNS_MIN))
 }
 
-/// Whether writing failed because the terminal was closed.
 pub fn is_closed(error: &io::Error) -> bool {
     error.kind() == io::ErrorKind::BrokenPipe || Errno::from_io_error(error) == Some(Errno::IO)
 }

@@ -78,7 +78,6 @@ pub struct Reviewed {
     pub cost: String,
 }
 
-/// The records from which the rows are made.
 pub struct Known<'k> {
     pub list: &'k TaskList,
     pub summaries: &'k [Summary],

@@ -55,7 +55,6 @@ pub fn height(view: &View, pane: Pane) -> usize {
     usize::from(inner(view, pane).height)
 }
 
-/// How many rows of a pane do not fit.
 pub fn hidden(board: &Board, view: &View, pane: Pane) -> usize {
     let area = inner(view, pane);
     let rows = match pane {
@@ -199,7 +198,6 @@ fn task(row: &TaskRow, view: &View, columns: usize) -> Line<'static> {
     if selected { line.style(Style::new().add_modifier(Modifier::REVERSED)) } else { line }
 }
 
-/// Rounds, verdicts, findings and costs of the selected task.
 fn review(board: &Board, view: &View, columns: usize) -> Vec<Line<'static>> {
     let Some(detail) = selected(board, view) else { return vec![] };
     let name =
@@ -243,7 +241,6 @@ fn selected<'b>(board: &'b Board, view: &View) -> Option<&'b Detail> {
     board.detail.as_ref().filter(|detail| view.selected.as_ref() == Some(&detail.task))
 }
 
-/// A question, a note, or an error of reading.
 fn note(board: &Board, view: &View) -> Line<'static> {
     let columns = usize::from(view.size.0);
     let style = coloured(view, Color::Yellow);

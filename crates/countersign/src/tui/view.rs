@@ -78,7 +78,6 @@ impl View {
         self.bound(board);
     }
 
-    /// Keeps scrolling within the text.
     fn bound(&mut self, board: &Board) {
         self.review_top = self.review_top.min(screen::hidden(board, self, Pane::Review));
         self.output_back = self.output_back.min(screen::hidden(board, self, Pane::Output));

@@ -48,6 +48,11 @@ impl<T> Answer<T> {
         Self { exit_code: Some(Outcome::Passed.exit_code()), ..self }
     }
 
+    pub fn map<U>(self, with: impl FnOnce(T) -> U) -> Answer<U> {
+        let Self { schema, command, outcome, reason, exit_code, error, warnings, own } = self;
+        Answer { schema, command, outcome, reason, exit_code, error, warnings, own: with(own) }
+    }
+
     pub fn warned(self, warnings: Vec<String>) -> Self {
         Self { warnings, ..self }
     }

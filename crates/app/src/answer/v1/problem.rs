@@ -26,7 +26,7 @@ pub struct Problem {
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Mistake {
     /// A short stable word, such as `unknown-key`, `path`, `refused`, `not_found`.
-    pub code: &'static str,
+    pub code: String,
     /// What is wrong.
     pub message: String,
     /// What to do, or null.
@@ -59,7 +59,7 @@ impl From<&Diagnostic> for Mistake {
     fn from(diagnostic: &Diagnostic) -> Self {
         let place = &diagnostic.place;
         Self {
-            code: diagnostic.code,
+            code: diagnostic.code.to_owned(),
             message: diagnostic.message.clone(),
             hint: Some(hint_of(diagnostic).to_owned()),
             file: Some(place.file().display().to_string()),

@@ -3,7 +3,7 @@
 use countersign_core::policy::{GateEnd, GatePolicy};
 use countersign_doors::qr::transition::gate;
 use countersign_doors::qr::words::{blocking_failures, short};
-use countersign_doors::qr::{self as door, Here, LoopState, State, asking, given, replies, severity};
+use countersign_doors::qr::{self as door, Here, LoopState, State, asking, replies, severity};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -270,12 +270,6 @@ pub struct Prompt {
     pub next: String,
     /// The form of items.
     pub form: &'static str,
-}
-
-impl Prompt {
-    pub fn new((system_prompt, payload): (String, String), next: String) -> Self {
-        Self { question: Question { system_prompt, payload }, next, form: given::FORM }
-    }
 }
 
 /// The prompts of reviewers, milestone by milestone.

@@ -2,7 +2,7 @@
 
 use super::envelope::outcome_and_reason;
 use super::{OutcomeName, Row, State, Verdict, Version};
-use crate::resident::{ReviewState, counted};
+use crate::resident::ReviewState;
 use crate::submit::SubmittedWork;
 use countersign_core::ids::{ReviewId, Subject};
 use countersign_core::outcome::Outcome;
@@ -71,8 +71,9 @@ pub struct Progress {
 
 impl From<&Stored> for Progress {
     fn from(stored: &Stored) -> Self {
-        let (answered, questions) = counted(stored);
-        Self { answered, questions }
+        let Some(round) = stored.review.round() else { return Self { answered: 0, questions: 0 } };
+        let done = round.assignments.iter().filter(|assignment| round.answer_to(assignment).is_some());
+        Self { answered: done.count(), questions: round.assignments.len() }
     }
 }
 
@@ -100,10 +101,10 @@ pub struct Waited {
 
 impl Waited {
     pub fn of(followed: &ReviewState, verdict: Verdict) -> Self {
-        let standing = followed.stored().review.standing();
+        let standing = followed.stored.review.standing();
         let (outcome, reason) = outcome_and_reason(standing);
         let exit_code = standing.map(Outcome::exit_code);
-        let (schema, state, progress) = (Version::One, followed.into(), followed.stored().into());
+        let (schema, state, progress) = (Version::One, followed.state, (&followed.stored).into());
         Self { schema, state, passed: exit_code == Some(0), outcome, reason, exit_code, progress, verdict }
     }
 }
@@ -133,7 +134,7 @@ pub struct OpenReview {
 
 impl From<&ReviewState> for OpenReview {
     fn from(followed: &ReviewState) -> Self {
-        let stored = followed.stored();
-        Self { row: stored.into(), state: followed.into(), progress: stored.into() }
+        let ReviewState { state, stored } = followed;
+        Self { row: stored.into(), state: *state, progress: stored.into() }
     }
 }

@@ -1,7 +1,6 @@
 //! A review as it is now: the answer of `review`, `show`, `rule` and the decisions; and the answer of `dispute`.
 
 use super::review::{Assignment, Cost, Finding, Fixed, Review};
-use crate::resident::ReviewState;
 use crate::spent::Spent;
 use countersign_core::ids::ReviewId;
 use countersign_core::judge::{self, RoundEnd};
@@ -93,16 +92,6 @@ pub enum State {
     Done,
     /// The process that performed it ended: submit the same work again.
     Interrupted,
-}
-
-impl From<&ReviewState> for State {
-    fn from(followed: &ReviewState) -> Self {
-        match followed {
-            ReviewState::Stands(_) => Self::Done,
-            ReviewState::Running(_) => Self::Running,
-            ReviewState::Interrupted(_) => Self::Interrupted,
-        }
-    }
 }
 
 /// A review as it is now, and whether a process performs it.

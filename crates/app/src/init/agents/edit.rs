@@ -42,7 +42,6 @@ pub fn look(format: FileFormat, text: &str, path: &[&str]) -> Result<Option<Stan
     }
 }
 
-/// The text of a new file with only this entry.
 pub fn create(format: FileFormat, path: &[&str], members: &Members) -> String {
     match format {
         FileFormat::Json(_) => json_edit::create(path, Content::Members(members)),

@@ -23,7 +23,6 @@ fn entry(hook: Hook) -> Value {
     json!({ "hooks": [{ "type": "command", "command": command(hook), "timeout": hook.timeout }] })
 }
 
-/// Our entry in a text, with its index.
 fn find(hook: Hook, text: &str) -> Result<Option<(usize, Standing)>, Fault> {
     let all = json_list::elements(text, hook.dialect, &hook.path)?;
     Ok(all.into_iter().enumerate().find(|(_, element)| commands(hook, &element.value).any(|ours| ours)))

@@ -234,7 +234,6 @@ fn quoted(name: &str) -> String {
     serde_json::Value::from(name).to_string()
 }
 
-/// The indentation of a member at the start of its line.
 fn indent<'t>(text: &'t str, member: &Member) -> Option<&'t str> {
     let lead = &text[lead(text, member)..member.key.start];
     lead.rfind('\n').map(|at| &lead[at + 1..])

@@ -17,7 +17,7 @@ pub use hooks::names_hook;
 
 use crate::Failure;
 use crate::project::{current_folder, environment, root_at};
-use countersign_engine::config::{self, Diagnostic, Environment, Flags, Place, Problems, Source};
+use countersign_engine::config::{self, Diagnostic, Environment, Flags, Place, Source};
 use countersign_engine::installed;
 use countersign_engine::programs::{Hook, PROGRAMS, Program, Programs, ServerEntry, listed};
 use countersign_engine::workspace::Root;
@@ -82,10 +82,7 @@ fn plan(chosen: &[&'static Program], tell: &Tell, drafts: &mut Drafts<'_>) -> Re
     let (told, problems): (Vec<_>, Vec<_>) = planned.partition(Result::is_ok);
     match problems.is_empty() {
         true => Ok(told.into_iter().flatten().collect()),
-        false => {
-            let listed = problems.into_iter().filter_map(Result::err).collect();
-            Err(Failure::from(Problems { listed, left_out: 0 }))
-        }
+        false => Err(Failure::at(problems.into_iter().filter_map(Result::err).collect())),
     }
 }
 
@@ -137,7 +134,8 @@ fn plan_server(
         (false, standing) => with(entry, tell, text, standing).map(|text| text.map(Some)),
     };
     let after = after.map_err(|fault| placed(&draft.settings, text.unwrap_or_default(), fault))?;
-    Ok(draft.told(after, Told { entry: "mcp", next: entry.next, ..Told::of(agent, tell) }))
+    let (file, changes, diff) = draft.set(after);
+    Ok(Told { agent, entry: "mcp", next: entry.next, file, remove: tell.remove, changes, diff })
 }
 
 fn plan_hook(hook: Hook, tell: &Tell, drafts: &mut Drafts<'_>) -> Result<Told, Diagnostic> {
@@ -151,14 +149,8 @@ fn plan_hook(hook: Hook, tell: &Tell, drafts: &mut Drafts<'_>) -> Result<Told, D
     let after = after.map_err(|fault| placed(&draft.settings, text.unwrap_or_default(), fault))?;
     // Countersign never makes a link, so a linked file is the user's and stays.
     let after = after.map(|text| text.or_else(|| draft.settings.linked.then(|| "{}\n".to_owned())));
-    Ok(draft.told(after, Told { entry: "hook", next: hook.next, ..Told::of(hook.program.name, tell) }))
-}
-
-impl Told {
-    fn of(agent: &'static str, tell: &Tell) -> Self {
-        let (entry, next, diff) = ("", "", String::new());
-        Self { agent, entry, next, file: PathBuf::new(), remove: tell.remove, changes: false, diff }
-    }
+    let (agent, (file, changes, diff)) = (hook.program.name, draft.set(after));
+    Ok(Told { agent, entry: "hook", next: hook.next, file, remove: tell.remove, changes, diff })
 }
 
 /// The text with the entry; none if the entry is right already.
@@ -222,15 +214,14 @@ struct Draft {
 }
 
 impl Draft {
-    /// Sets a new text, if there is one, and completes the result.
-    fn told(&mut self, after: Option<Option<String>>, told: Told) -> Told {
-        let changes = after.is_some();
-        let before = self.now.clone();
+    /// Sets a new text, if there is one: the file, whether it changes, and the diff.
+    fn set(&mut self, after: Option<Option<String>>) -> (PathBuf, bool, String) {
+        let (changes, before) = (after.is_some(), self.now.clone());
         if let Some(after) = after {
             self.now = after;
         }
         let diff = diff::unified(self.settings.name, before.as_deref(), self.now.as_deref());
-        Told { file: self.settings.path.clone(), changes, diff, ..told }
+        (self.settings.path.clone(), changes, diff)
     }
 }
 

@@ -86,7 +86,7 @@ impl<'a> Stage<'a> {
     }
 
     fn say(&self, text: &str) {
-        if !self.printer.is_json() {
+        if !self.printer.json {
             write_out(text);
         }
     }

@@ -8,7 +8,6 @@ use countersign_core::outcome::Outcome;
 use countersign_core::text::visible;
 use serde_json::{Value, json};
 
-/// Writes or removes the entries, or shows the changes.
 pub fn run(global: &Global, options: &InitOptions, printer: &Printer) -> Result<Answer, Failure> {
     if global.config.is_some() {
         return Err(Failure::usage("init --agent writes settings of agents and takes no --config"));
@@ -65,7 +64,7 @@ fn answer(told: &[Told], options: &InitOptions, quiet: bool) -> Answer {
     let json = json!({ "dry_run": dry_run, "entries": entries });
     let mut answer = Answer::new(Outcome::Passed, text, json);
     if !options.remove && on_path("countersign").is_none() {
-        answer.warnings.push("`countersign` is not on the PATH, where agents look for it".to_owned());
+        answer.json.warnings.push("`countersign` is not on the PATH, where agents look for it".to_owned());
     }
     answer
 }

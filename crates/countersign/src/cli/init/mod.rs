@@ -77,7 +77,7 @@ pub async fn run(global: &Global, options: &InitOptions, printer: &Printer) -> R
     if !options.agent.is_empty() {
         let mut answer = agents::run(global, options, printer)?;
         if options.hook && !options.remove && !options.dry_run {
-            answer.warnings.extend(countersign_app::hook::installed(global.config.as_deref()).await);
+            answer.json.warnings.extend(countersign_app::hook::installed(global.config.as_deref()).await);
         }
         return Ok(answer);
     }
@@ -102,7 +102,7 @@ pub async fn run(global: &Global, options: &InitOptions, printer: &Printer) -> R
         write_new(&file, &text)?;
     }
     let made = Made { file, text, found, config, dry_run: options.dry_run };
-    Ok(Answer { warnings: files.left_out, ..made.answer(printer.quiet) })
+    Ok(made.answer(printer.quiet).warned(files.left_out))
 }
 
 /// An existing file belongs to the user: it is checked and not changed.
@@ -116,7 +116,7 @@ fn already_there(project: &Project, dry_run: bool) -> Result<Answer, Failure> {
         "rules": valid.rules, "criteria": valid.criteria, "found": null, "agents": agents_json(),
         "next": ["countersign review", "countersign doctor"],
     });
-    Ok(Answer { warnings: valid.left_out, ..Answer::new(Outcome::Passed, text, json) })
+    Ok(Answer::new(Outcome::Passed, text, json).warned(valid.left_out))
 }
 
 /// A reviewer as it is written into the file: with paths relative to the root.
@@ -150,7 +150,6 @@ fn reviewer(typed: &str, project: &Project) -> Result<Reviewer, Failure> {
     }
 }
 
-/// A manifest of the project, unless it is too long.
 fn manifest(root: &Root, path: &str) -> Option<String> {
     let mut text = String::new();
     File::open(root.join(path)).ok()?.take(MANIFEST_BYTES).read_to_string(&mut text).ok()?;

@@ -3,7 +3,7 @@
 use super::{Failure, Global};
 use crate::output::{Answer, Printer};
 use clap::{Args, Subcommand};
-use countersign_app::qr::{self, Answered, Compared, Items, Loop, Place, Preview, Verify, Watch, Where};
+use countersign_app::qr::{self, Answered, Items, Loop, Place, Watch};
 use countersign_doors::qr::Phase;
 use countersign_doors::qr::state::phase_problem;
 use countersign_engine::engine::Engine;
@@ -48,63 +48,121 @@ pub enum QrCommand {
     /// Make the state directory
     Init,
     /// Print the task of the phase; with --qr-fail, the failures of its review
-    Execute(ExecuteOptions),
+    Execute {
+        /// The review of this phase failed: show the overview and every blocking failure
+        #[arg(long)]
+        qr_fail: bool,
+    },
     /// Break the work of the phase into items to verify
-    Decompose(DecomposeOptions),
+    Decompose {
+        /// The items, as JSON: {"items": [{"scope", "check", "id"?, "severity"?}]} or the list; - for standard input
+        #[arg(long, value_name = "FILE", conflicts_with_all = ["reviewer", "print_prompt"])]
+        items: Option<PathBuf>,
+        /// Replace the present items; the round stays
+        #[arg(long)]
+        again: bool,
+        #[command(flatten)]
+        ask: AskOptions,
+        /// Print the prompt for the items, and ask no reviewer
+        #[arg(long)]
+        print_prompt: bool,
+    },
     /// Record the result of a verifier for an item
-    Record(RecordOptions),
+    Record {
+        /// The item
+        id: String,
+        /// PASS or FAIL, exactly
+        ruling: String,
+        /// With FAIL: what is wrong
+        #[arg(long, value_name = "TEXT")]
+        finding: Option<String>,
+    },
     /// Print PASS or FAIL, from the state file alone
     Gate,
     /// Let reviewers verify the open items and the blocking failures
-    Verify(VerifyOptions),
+    Verify {
+        #[command(flatten)]
+        ask: AskOptions,
+        /// Only these items
+        #[arg(long, value_name = "ID", num_args = 1..)]
+        item: Vec<String>,
+        /// Print the prompt for this item, and ask no reviewer
+        #[arg(long, value_name = "ID")]
+        print_prompt: Option<String>,
+    },
     /// Print instructions for the blocking failures
-    Fix(FixOptions),
+    Fix {
+        #[command(flatten)]
+        ask: AskOptions,
+        /// Print the prompt for the instructions, and ask no reviewer
+        #[arg(long)]
+        print_prompt: bool,
+    },
     /// Begin the next round, after the failures were fixed
-    Fixed(FixedOptions),
+    Fixed {
+        /// The files the fix touched; what passed on them is verified again
+        #[arg(long, value_name = "FILE", num_args = 1..)]
+        files: Vec<PathBuf>,
+    },
     /// Accept an item as it is (people only, recorded)
-    Accept(AcceptOptions),
+    Accept {
+        /// The item
+        id: String,
+        /// Why; it is kept with the item and listed in every report
+        #[arg(long, value_name = "TEXT")]
+        reason: String,
+    },
     /// Show the state of the phase
     Status,
     /// Begin the phase again; after a failure people only
     Reset,
     /// Compare a plan with what was built, milestone by milestone
-    Reconcile(ReconcileOptions),
+    Reconcile {
+        /// The plan
+        #[arg(long, value_name = "FILE")]
+        plan: PathBuf,
+        /// What was built; without any, the files each milestone names
+        #[arg(long, visible_alias = "artifact", value_name = "FILE", num_args = 1..)]
+        files: Vec<PathBuf>,
+        /// The reviewer
+        #[arg(long, value_name = "NAME")]
+        reviewer: Option<String>,
+        /// Print the questions, and ask no reviewer
+        #[arg(long)]
+        print_prompt: bool,
+    },
     /// Decompose, verify, fix and again, until the gate passes or the loop ends
-    Loop(LoopOptions),
+    Loop {
+        #[command(flatten)]
+        ask: AskOptions,
+        /// The program that fixes the failures; it reads FIX GUIDANCE and runs in the project
+        #[arg(long, value_name = "COMMAND")]
+        fixer: String,
+        /// How long the fixer may take, each time
+        #[arg(long, value_name = "SECONDS", default_value_t = 1800, value_parser = clap::value_parser!(u32).range(1..=86_400))]
+        fixer_timeout_seconds: u32,
+    },
 }
 
 impl QrCommand {
-    pub fn reviewer(&self) -> Option<&String> {
+    fn reviewer(&self) -> Option<String> {
         match self {
-            Self::Decompose(options) => options.ask.reviewer.as_ref(),
-            Self::Verify(options) => options.ask.reviewer.as_ref(),
-            Self::Fix(options) => options.ask.reviewer.as_ref(),
-            Self::Reconcile(options) => options.reviewer.as_ref(),
-            Self::Loop(options) => options.ask.reviewer.as_ref(),
+            Self::Decompose { ask, .. }
+            | Self::Verify { ask, .. }
+            | Self::Fix { ask, .. }
+            | Self::Loop { ask, .. } => ask.reviewer.clone(),
+            Self::Reconcile { reviewer, .. } => reviewer.clone(),
             _ => None,
         }
     }
 
-    /// The named phase, else the default phase of the command.
-    pub fn phase(&self, named: Option<Phase>) -> Option<Phase> {
-        named.or(match self {
-            Self::Reconcile(_) => Some(Phase::ImplDocs),
-            Self::Loop(_) => Some(Phase::PlanStructure),
-            _ => None,
-        })
-    }
-
-    /// The artifacts, if the command names any.
-    pub fn artifacts(&self) -> &[PathBuf] {
+    /// The default phase, and the artifacts for the default state directory, of a command that has these.
+    fn defaults(&self) -> Option<(Phase, &[PathBuf])> {
         match self {
-            Self::Loop(options) => &options.ask.artifact,
-            _ => &[],
+            Self::Reconcile { .. } => Some((Phase::ImplDocs, &[])),
+            Self::Loop { ask, .. } => Some((Phase::PlanStructure, &ask.artifact)),
+            _ => None,
         }
-    }
-
-    /// Whether it has a default state directory.
-    pub fn has_own_state_dir(&self) -> bool {
-        matches!(self, Self::Loop(_) | Self::Reconcile(_))
     }
 }
 
@@ -119,104 +177,6 @@ pub struct AskOptions {
     pub reviewer: Option<String>,
 }
 
-#[derive(Debug, Args)]
-pub struct VerifyOptions {
-    #[command(flatten)]
-    pub ask: AskOptions,
-    /// Only these items
-    #[arg(long, value_name = "ID", num_args = 1..)]
-    pub item: Vec<String>,
-    /// Print the prompt for this item, and ask no reviewer
-    #[arg(long, value_name = "ID")]
-    pub print_prompt: Option<String>,
-}
-
-#[derive(Debug, Args)]
-pub struct FixOptions {
-    #[command(flatten)]
-    pub ask: AskOptions,
-    /// Print the prompt for the instructions, and ask no reviewer
-    #[arg(long)]
-    pub print_prompt: bool,
-}
-
-#[derive(Debug, Args)]
-pub struct ReconcileOptions {
-    /// The plan
-    #[arg(long, value_name = "FILE")]
-    pub plan: PathBuf,
-    /// What was built; without any, the files each milestone names
-    #[arg(long, visible_alias = "artifact", value_name = "FILE", num_args = 1..)]
-    pub files: Vec<PathBuf>,
-    /// The reviewer
-    #[arg(long, value_name = "NAME")]
-    pub reviewer: Option<String>,
-    /// Print the questions, and ask no reviewer
-    #[arg(long)]
-    pub print_prompt: bool,
-}
-
-#[derive(Debug, Args)]
-pub struct LoopOptions {
-    #[command(flatten)]
-    pub ask: AskOptions,
-    /// The program that fixes the failures; it reads FIX GUIDANCE and runs in the project
-    #[arg(long, value_name = "COMMAND")]
-    pub fixer: String,
-    /// How long the fixer may take, each time
-    #[arg(long, value_name = "SECONDS", default_value_t = 1800, value_parser = clap::value_parser!(u32).range(1..=86_400))]
-    pub fixer_timeout_seconds: u32,
-}
-
-#[derive(Debug, Args)]
-pub struct ExecuteOptions {
-    /// The review of this phase failed: show the overview and every blocking failure
-    #[arg(long)]
-    pub qr_fail: bool,
-}
-
-#[derive(Debug, Args)]
-pub struct DecomposeOptions {
-    /// The items, as JSON: {"items": [{"scope", "check", "id"?, "severity"?}]} or the list; - for standard input
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["reviewer", "print_prompt"])]
-    pub items: Option<PathBuf>,
-    /// Replace the present items; the round stays
-    #[arg(long)]
-    pub again: bool,
-    #[command(flatten)]
-    pub ask: AskOptions,
-    /// Print the prompt for the items, and ask no reviewer
-    #[arg(long)]
-    pub print_prompt: bool,
-}
-
-#[derive(Debug, Args)]
-pub struct RecordOptions {
-    /// The item
-    pub id: String,
-    /// PASS or FAIL, exactly
-    pub ruling: String,
-    /// With FAIL: what is wrong
-    #[arg(long, value_name = "TEXT")]
-    pub finding: Option<String>,
-}
-
-#[derive(Debug, Args)]
-pub struct FixedOptions {
-    /// The files the fix touched; what passed on them is verified again
-    #[arg(long, value_name = "FILE", num_args = 1..)]
-    pub files: Vec<PathBuf>,
-}
-
-#[derive(Debug, Args)]
-pub struct AcceptOptions {
-    /// The item
-    pub id: String,
-    /// Why; it is kept with the item and listed in every report
-    #[arg(long, value_name = "TEXT")]
-    pub reason: String,
-}
-
 const ITEMS_BYTES_MAX: u64 = 16 * 1024 * 1024;
 
 pub async fn run(
@@ -226,74 +186,54 @@ pub async fn run(
     cancel: &CancellationToken,
 ) -> Result<Answer, Failure> {
     let QrOptions { state_dir, phase, command } = options;
-    let given = Where {
-        state_dir,
-        phase: command.phase(phase),
-        reviewer: command.reviewer().cloned(),
-        own: command.has_own_state_dir().then(|| command.artifacts().to_vec()),
-    };
-    let place = Place::find(global.config.as_deref(), given)?;
+    let (default_phase, own) = command.defaults().unzip();
+    let (config, phase) = (global.config.as_deref(), phase.or(default_phase));
+    let place = Place::find(config, state_dir, phase, command.reviewer(), own)?;
     Ok(match command {
         QrCommand::Init => answer(qr::init(&place)?),
-        QrCommand::Execute(options) if options.qr_fail => answer(qr::execute_failed(&place)?),
-        QrCommand::Execute(_) => answer(qr::execute(&place)?),
+        QrCommand::Execute { qr_fail: true } => answer(qr::execute_failed(&place)?),
+        QrCommand::Execute { qr_fail: false } => answer(qr::execute(&place)?),
         QrCommand::Gate => answer(qr::gate(&place).await?),
         QrCommand::Status => answer(qr::status(&place).await?),
-        QrCommand::Record(options) => {
-            answer(qr::record(&place, &options.id, &options.ruling, options.finding.as_deref()).await?)
+        QrCommand::Record { id, ruling, finding } => {
+            answer(qr::record(&place, &id, &ruling, finding.as_deref()).await?)
         }
-        QrCommand::Fixed(options) => answer(qr::fixed(&place, &options.files).await?),
-        QrCommand::Accept(options) => answer(qr::accept(&place, &options.id, &options.reason).await?),
+        QrCommand::Fixed { files } => answer(qr::fixed(&place, &files).await?),
+        QrCommand::Accept { id, reason } => answer(qr::accept(&place, &id, &reason).await?),
         QrCommand::Reset => answer(qr::reset(&place).await?),
-        QrCommand::Decompose(options) => {
+        QrCommand::Decompose { items, again, ask, print_prompt: prompt } => {
             place.phase()?;
-            let given = options.items.as_deref().map(|items| read_items(&place, items)).transpose()?;
-            let (artifacts, again) = (options.ask.artifact, options.again);
-            let wanted = Items { artifacts, given, again, prompt: options.print_prompt };
-            previewed(qr::items(&place, &wanted, printer, cancel).await?)
+            let given = items.map(|items| read_items(&place, &items)).transpose()?;
+            let wanted = Items { artifacts: ask.artifact, given, again, prompt };
+            answer(qr::items(&place, &wanted, printer, cancel).await?)
         }
-        QrCommand::Verify(options) => {
-            let (artifacts, items) = (options.ask.artifact, options.item);
-            let wanted = Verify { artifacts, items, prompt: options.print_prompt };
-            previewed(qr::verify(&place, &wanted, printer, cancel).await?)
+        QrCommand::Verify { ask, item, print_prompt } => {
+            let prompt = print_prompt.as_deref();
+            answer(qr::verify(&place, &ask.artifact, &item, prompt, printer, cancel).await?)
         }
-        QrCommand::Fix(options) => {
-            let artifacts = &options.ask.artifact;
-            previewed(qr::fix(&place, artifacts, options.print_prompt, printer, cancel).await?)
+        QrCommand::Fix { ask, print_prompt } => {
+            answer(qr::fix(&place, &ask.artifact, print_prompt, printer, cancel).await?)
         }
-        QrCommand::Reconcile(options) => {
-            let compared = Compared { plan: options.plan, files: options.files };
-            match options.print_prompt {
-                true => answer(qr::reconcile_prompts(&place, &compared).await?),
-                false => answer(qr::reconcile(&place, &compared, printer, cancel).await?),
-            }
+        QrCommand::Reconcile { plan, files, print_prompt: true, .. } => {
+            answer(qr::reconcile_prompts(&place, &plan, &files).await?)
         }
-        QrCommand::Loop(options) => {
-            let wanted = Loop {
-                artifacts: options.ask.artifact,
-                fixer: options.fixer,
-                fixer_timeout_seconds: options.fixer_timeout_seconds,
-            };
+        QrCommand::Reconcile { plan, files, .. } => {
+            answer(qr::reconcile(&place, &plan, &files, printer, cancel).await?)
+        }
+        QrCommand::Loop { ask, fixer, fixer_timeout_seconds } => {
+            let wanted = Loop { artifacts: ask.artifact, fixer, fixer_timeout_seconds };
             answer(qr::until_passed(&place, &wanted, printer, cancel).await?)
         }
     })
 }
 
 fn answer(answered: Answered<impl Serialize>) -> Answer {
-    let Answered { outcome, text, answer, warnings } = answered;
-    Answer { warnings, ..Answer::new(outcome, text, answer) }
-}
-
-fn previewed(preview: Preview<impl Serialize>) -> Answer {
-    match preview {
-        Preview::Answer(answered) => answer(answered),
-        Preview::Prompt(prompt) => answer(prompt),
-    }
+    Answer::of(answered.answer, answered.text)
 }
 
 impl Watch for Printer {
     async fn during<T>(&self, engine: &Engine, work: impl Future<Output = T>) -> T {
-        self.progress().during(engine, work).await
+        Self::during(self, engine, work).await
     }
 
     fn note(&self, words: &str) {

@@ -30,7 +30,6 @@ Examples:
 Each task is done by an agent, tested, linted, judged, and merged only when it passed. Ctrl-C stops after the
 current step, a second one at once; the next run continues from there.";
 
-/// Which list of tasks is meant.
 #[derive(Clone, Debug, Default, Args)]
 pub struct ListOptions {
     /// The list of tasks of this prefix: `phase5-` means spec/phase5-tasks.md
@@ -171,12 +170,6 @@ pub struct OutputOptions {
     pub list: ListOptions,
 }
 
-#[derive(Clone, Debug, Args)]
-pub struct StopOptions {
-    #[command(flatten)]
-    pub list: ListOptions,
-}
-
 pub async fn run(
     global: &Global,
     options: RunOptions,
@@ -201,7 +194,7 @@ pub async fn run(
         true => shown(under_way, json_result, printer).await?,
         false => finish(under_way, json_result).await?,
     };
-    Ok(Answer { warnings, ..answer })
+    Ok(answer.warned(warnings))
 }
 
 pub async fn retry(
@@ -220,7 +213,7 @@ pub async fn retry(
     })?;
     let warnings = said(printer, &plan.warnings);
     let under_way = start(plan, printer, cancel, true).await?;
-    Ok(Answer { warnings, ..finish(under_way, false).await? })
+    Ok(finish(under_way, false).await?.warned(warnings))
 }
 
 pub fn output(global: &Global, options: &OutputOptions) -> Result<Answer, Failure> {
@@ -228,8 +221,8 @@ pub fn output(global: &Global, options: &OutputOptions) -> Result<Answer, Failur
     Ok(Answer::new(Outcome::Passed, visible(output.text.trim_start()), &output))
 }
 
-pub fn stop(global: &Global, options: &StopOptions) -> Result<Answer, Failure> {
-    let stop = find(global, &options.list)?.stop()?;
+pub fn stop(global: &Global, options: &ListOptions) -> Result<Answer, Failure> {
+    let stop = find(global, options)?.stop()?;
     let text = match &stop.holder {
         None => "no run is under way\n".to_owned(),
         Some(holder) => format!("the run stops after its current tasks ({holder})\n"),
@@ -280,15 +273,14 @@ async fn shown(under_way: UnderWay, json_result: bool, printer: &Printer) -> Res
 /// Warnings are printed at the start of a run, which may take hours; the JSON at its end has them too.
 fn said(printer: &Printer, warnings: &[String]) -> Vec<String> {
     printer.warn(warnings);
-    if printer.is_json() { warnings.to_vec() } else { vec![] }
+    if printer.json { warnings.to_vec() } else { vec![] }
 }
 
-/// Runs to the end and returns the results.
 async fn finish(under_way: UnderWay, json_result: bool) -> Result<Answer, Failure> {
     let (outcome, results) = under_way.finish().await?;
     let mut answer = Answer::new(outcome, show::results(&results), &results);
     if json_result {
-        answer.text = format!("{}\n", serde_json::Value::Object(answer.json.clone()));
+        answer.text = format!("{}\n", answer.json.own);
     }
     Ok(answer)
 }

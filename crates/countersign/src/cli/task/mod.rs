@@ -2,11 +2,12 @@
 
 pub mod words;
 
+use super::review::delivered;
 use super::{Failure, Global};
 use crate::output::{Answer, Printer};
 use clap::{Args, Subcommand};
-use countersign_app::change;
-use countersign_app::project::{self, Project};
+use countersign_app::project::Project;
+use countersign_app::review::base;
 use countersign_app::task::{self, Begun, Ready, When};
 use countersign_app::tasks::tasks_in;
 use countersign_doors::service::tasks::{NewTask, Tasks};
@@ -38,7 +39,19 @@ pub struct TaskOptions {
 #[derive(Debug, Subcommand)]
 pub enum TaskCommand {
     /// Add a task that is not in the plan
-    Add(AddOptions),
+    Add {
+        /// Its title
+        title: String,
+        /// Its id; one is made if you give none
+        #[arg(long, value_name = "ID")]
+        id: Option<String>,
+        /// What the work covers
+        #[arg(long, value_name = "TEXT")]
+        scope: Option<String>,
+        /// The condition under which it is done
+        #[arg(long, value_name = "TEXT")]
+        acceptance: Option<String>,
+    },
     /// List all tasks, and which are under review now
     List,
     /// Show a task with its last review
@@ -49,21 +62,6 @@ pub enum TaskCommand {
     Done(ReviewTaskOptions),
     /// Review the work on a task now
     Review(ReviewTaskOptions),
-}
-
-#[derive(Debug, Args)]
-pub struct AddOptions {
-    /// Its title
-    pub title: String,
-    /// Its id; one is made if you give none
-    #[arg(long, value_name = "ID")]
-    pub id: Option<String>,
-    /// What the work covers
-    #[arg(long, value_name = "TEXT")]
-    pub scope: Option<String>,
-    /// The condition under which it is done
-    #[arg(long, value_name = "TEXT")]
-    pub acceptance: Option<String>,
 }
 
 #[derive(Debug, Args)]
@@ -96,9 +94,9 @@ pub async fn run(
     let TaskOptions { command, plan } = options;
     let find = || Project::find(global.config.as_deref(), None);
     match command {
-        TaskCommand::Add(options) => {
-            let new = NewTask { title: options.title, scope: options.scope, acceptance: options.acceptance };
-            Ok(words::moved(&task::add(&tasks(&find()?, &plan).await?, options.id, &new).await?, "added"))
+        TaskCommand::Add { title, id, scope, acceptance } => {
+            let new = NewTask { title, scope, acceptance };
+            Ok(words::moved(&task::add(&tasks(&find()?, &plan).await?, id, &new).await?, "added"))
         }
         TaskCommand::List => {
             let project = find()?;
@@ -113,8 +111,8 @@ pub async fn run(
         TaskCommand::Start(options) => {
             Ok(words::moved(&task::start(&tasks(&find()?, &plan).await?, &options.id).await?, "started"))
         }
-        TaskCommand::Done(options) => began(global, &plan, options, When::Triggered, printer, cancel).await,
-        TaskCommand::Review(options) => review(global, &plan, options, printer, cancel).await,
+        TaskCommand::Done(options) => begin(global, &plan, options, When::Triggered, printer, cancel).await,
+        TaskCommand::Review(options) => begin(global, &plan, options, When::Now, printer, cancel).await,
     }
 }
 
@@ -122,18 +120,8 @@ async fn tasks(project: &Project, plan: &str) -> Result<Tasks, Failure> {
     tasks_in(project, plan, project.ledger().await?)
 }
 
-/// The work is reviewed now, under any trigger.
-pub async fn review(
-    global: &Global,
-    plan: &str,
-    options: ReviewTaskOptions,
-    printer: &Printer,
-    cancel: &CancellationToken,
-) -> Result<Answer, Failure> {
-    began(global, plan, options, When::Now, printer, cancel).await
-}
-
-async fn began(
+/// Reviews the work on a task: `When::Now` does so under any trigger.
+pub async fn begin(
     global: &Global,
     plan: &str,
     options: ReviewTaskOptions,
@@ -141,7 +129,8 @@ async fn began(
     printer: &Printer,
     cancel: &CancellationToken,
 ) -> Result<Answer, Failure> {
-    let base = base(global, &options).await?;
+    let flags = Flags { config: global.config.clone(), reviewer: options.reviewer };
+    let base = base(&flags, options.base.as_deref(), false).await?;
     let tasks = tasks(&base.project, plan).await?;
     let log = options.session_log.as_ref().map(|log| task::session_log(&base.project.here.join(log)));
     let log = log.transpose()?;
@@ -151,22 +140,12 @@ async fn began(
     }
 }
 
-/// The project under the configuration of the commit the work is compared with.
-async fn base(global: &Global, options: &ReviewTaskOptions) -> Result<change::Base, Failure> {
-    let flags = Flags { config: global.config.clone(), reviewer: options.reviewer.clone() };
-    let (here, environment) = (project::current_folder()?, project::environment());
-    change::base(here, &flags, &environment, options.base.as_deref(), false).await
-}
-
 /// Reviews, prints the answer and notes that it was read.
 async fn concluded(ready: Ready, printer: &Printer, cancel: &CancellationToken) -> Result<Answer, Failure> {
-    let engine = ready.project().engine(ready.planner()).await?;
-    let reviewed = printer.progress().during(&engine, ready.review(engine.clone(), cancel)).await?;
-    let answer = Answer { printed: true, ..words::finished(&reviewed) };
-    // Only an answer that was read counts as delivered; otherwise the same work gets it again.
-    if let (true, Some(ticket)) = (printer.print(&answer) && !cancel.is_cancelled(), &reviewed.ticket) {
-        engine.delivered(ticket).await?;
-    }
+    let engine = ready.base.project.engine(ready.planner.clone()).await?;
+    let reviewed = printer.during(&engine, ready.review(engine.clone(), cancel)).await?;
+    let (answer, ticket) = (words::finished(&reviewed), reviewed.ticket.as_ref());
+    let answer = delivered(answer, &engine, ticket, printer, cancel).await?;
     // Last, because it may take a while, and the answer is printed.
     if let Some(telling) = reviewed.telling {
         telling.tell(engine.ledger()).await;

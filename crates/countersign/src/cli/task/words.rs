@@ -78,7 +78,6 @@ fn found(review: &TaskReview) -> String {
     text
 }
 
-/// How a review ended, and what to do now.
 pub fn finished(reviewed: &Reviewed) -> Answer {
     let answer = &reviewed.answer;
     let mut text = format!("{}: ", line(&answer.task));
@@ -97,5 +96,5 @@ pub fn finished(reviewed: &Reviewed) -> Answer {
         text.push_str(&format!("{}: {}\n", bold(&visible_line(&told.title)), visible_line(&told.message)));
     }
     text.push_str(&next(answer));
-    Answer { warnings: reviewed.warnings.clone(), ..Answer::new(reviewed.outcome, text, answer) }
+    Answer::new(reviewed.outcome, text, answer).warned(reviewed.warnings.clone())
 }

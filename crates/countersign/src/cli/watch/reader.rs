@@ -5,7 +5,6 @@ use rustix::io::Errno;
 use std::io::stdout;
 use tokio_util::sync::CancellationToken;
 
-/// Cancelled when the reader of standard output is gone.
 pub fn gone() -> CancellationToken {
     let gone = CancellationToken::new();
     let told = gone.clone();

@@ -3,8 +3,8 @@
 use super::{Call, Hints, Reply, Running, Tool, answer_schema, schema};
 use crate::mcp::progress::follow;
 use countersign_app::Failure;
+use countersign_app::answer::v1::State;
 use countersign_app::project::Project;
-use countersign_app::resident::ReviewState;
 use countersign_core::outcome::Outcome;
 use countersign_core::text::visible_line;
 use countersign_doors::jobs::answer::{Aborted, Finished, Started, WentTo, Workflows};
@@ -192,10 +192,11 @@ impl Waiting for Patient<'_> {
     ) -> Pin<Box<dyn Future<Output = Result<Option<Stored>, Refusal>> + Send + 'a>> {
         Box::pin(async move {
             self.call.server.perform(engine, ticket.clone());
-            match follow(self.call, engine.ledger(), &ticket.review, self.longest).await {
-                Ok(ReviewState::Stands(stored)) => Ok(Some(stored)),
-                Ok(ReviewState::Running(_)) => Ok(None),
-                Ok(ReviewState::Interrupted(_)) => Err(Refusal::NoVerdict(
+            let followed = follow(self.call, engine.ledger(), &ticket.review, self.longest).await;
+            match followed.map(|followed| (followed.state, followed.stored)) {
+                Ok((State::Done, stored)) => Ok(Some(stored)),
+                Ok((State::Running, _)) => Ok(None),
+                Ok((State::Interrupted, _)) => Err(Refusal::NoVerdict(
                     "NO VERDICT: the process that performed the review ended; call finished_step again, and it continues where it \
                      stopped"
                         .to_owned(),

@@ -77,7 +77,6 @@ impl Call {
         Ok(self.by_client(self.server.project()?))
     }
 
-    /// The project with the client as the author of the work.
     pub fn by_client(&self, project: Project) -> Project {
         Project { author: author::of_client(&self.client).or(project.author), ..project }
     }

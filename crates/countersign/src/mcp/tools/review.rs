@@ -2,8 +2,9 @@
 
 use super::{Call, Hints, Reply, Running, Tool, answer_schema, schema};
 use crate::mcp::progress::follow;
-use countersign_app::answer::v1::{OpenReviews, Submitted, Verdict, Version, Waited};
+use countersign_app::answer::v1::{OpenReviews, State, Submitted, Verdict, Version, Waited};
 use countersign_app::decide::{self, Action, REASON_BYTES_MAX};
+use countersign_app::doors::MCP;
 use countersign_app::find::{meant, no_ledger};
 use countersign_app::given::{at_most, filled};
 use countersign_app::project::Project;
@@ -11,7 +12,7 @@ use countersign_app::reader::Reader;
 use countersign_app::resident::ReviewState;
 use countersign_app::spent::Spent;
 use countersign_app::status::OPEN_ROWS;
-use countersign_app::submit::{NAME_MAX_BYTES, Submit, Way, hand_in};
+use countersign_app::submit::{NAME_MAX_BYTES, Submit, hand_in};
 use countersign_app::{Code, Failure, author, log, next};
 use countersign_core::review::{Actor, ActorKind, Channel};
 use countersign_core::text::visible_line;
@@ -139,11 +140,10 @@ struct Decide {
     reason: String,
 }
 
-/// Submits work; its review runs in the background.
 async fn submit(mut call: Call) -> Result<Reply, Failure> {
     let given = call.arguments::<Submit>()?;
     let author = author::of_client(&call.client);
-    let handed_in = hand_in(&call.server, given, author, Way::Mcp).await?;
+    let handed_in = hand_in(&call.server, given, author, MCP).await?;
     Reply::new(&Submitted::of(handed_in))
 }
 
@@ -157,8 +157,8 @@ async fn wait(mut call: Call) -> Result<Reply, Failure> {
     let id = meant(&project, &ledger, &arguments.review).await?;
     let followed = follow(&call, &ledger, &id, Duration::from_secs(seconds)).await?;
     let reply = Reply::new(&verdict(&ledger, &followed).await?)?;
-    let ReviewState::Stands(stored) = followed else { return Ok(reply) };
-    let Some(round) = stored.review.round().map(|round| round.n) else { return Ok(reply) };
+    let round = followed.stored.review.round().map(|round| round.n);
+    let Some(round) = round.filter(|_| followed.state == State::Done) else { return Ok(reply) };
     // The verdict is returned also where the engine cannot be opened any more.
     let Ok(engine) = call.server.engine(&project).await else { return Ok(reply) };
     Ok(reply.delivered(async move {
@@ -170,20 +170,20 @@ async fn wait(mut call: Call) -> Result<Reply, Failure> {
 }
 
 async fn verdict(ledger: &Ledger, followed: &ReviewState) -> Result<Waited, Failure> {
-    let stored = followed.stored();
+    let stored = &followed.stored;
     let spent = Spent::of(ledger, &stored.review).await?;
     Ok(Waited::of(followed, Verdict::of(stored, spent, next(ledger, followed)?)))
 }
 
 fn next(ledger: &Ledger, followed: &ReviewState) -> Result<Vec<String>, Failure> {
-    let review = &followed.stored().review;
-    Ok(match followed {
-        ReviewState::Running(_) => vec![format!("call review_wait again with review {}", review.id)],
-        ReviewState::Interrupted(_) => vec!["submit the same files again with review_submit".to_owned()],
-        ReviewState::Stands(_) if review.waits_for_self_review() => {
+    let review = &followed.stored.review;
+    Ok(match followed.state {
+        State::Running => vec![format!("call review_wait again with review {}", review.id)],
+        State::Interrupted => vec!["submit the same files again with review_submit".to_owned()],
+        State::Done if review.waits_for_self_review() => {
             next::self_review(&self_review_file(ledger, &review.id)?, &review.id)
         }
-        ReviewState::Stands(_) => {
+        State::Done => {
             next::steps(review, "submit it again with review_submit and the same arguments", Reader::Agent)
         }
     })

@@ -7,12 +7,13 @@ use crate::serve::refusal::Refusal;
 use crate::serve::route::{GET, Given, POST, Route, schema};
 use axum::http::StatusCode;
 use axum::response::Response;
-use countersign_app::answer::v1::{Answer, Events, Reviews, Stated};
+use countersign_app::answer::v1::{Answer, Events, Reviews, State, Stated};
+use countersign_app::doors::HTTP;
 use countersign_app::find::{self, no_ledger};
 use countersign_app::log;
-use countersign_app::resident::{ReviewState, until_it_stands};
+use countersign_app::resident::until_it_stands;
 use countersign_app::show::stated;
-use countersign_app::submit::{Submit, SubmittedWork, Way, hand_in};
+use countersign_app::submit::{Submit, SubmittedWork, hand_in};
 use countersign_app::{Code, Failure};
 use countersign_core::ids::{ReviewId, Subject};
 use countersign_engine::engine::Engine;
@@ -136,12 +137,12 @@ async fn show(call: Call) -> Result<Response, Refusal> {
     let followed =
         until_it_stands(&call.resident, &ledger, &id, patience.unwrap_or(Duration::ZERO), &call.gone).await?;
     let answer = stated(&ledger, &followed).await?;
-    let (ReviewState::Stands(stored), Some(_)) = (&followed, patience) else {
+    if followed.state != State::Done || patience.is_none() {
         return Ok(call.answer(StatusCode::OK, answer));
-    };
+    }
     // A verdict is returned also if no reviewer is available any more.
     match call.resident.engine(&call.resident.project()?).await {
-        Ok(engine) => Ok(awaited(&call, answer, engine, stored)),
+        Ok(engine) => Ok(awaited(&call, answer, engine, &followed.stored)),
         Err(_) => Ok(call.answer(StatusCode::OK, answer)),
     }
 }
@@ -163,11 +164,11 @@ fn awaited(call: &Call, answer: Answer<impl Serialize>, engine: Engine, stored: 
 async fn start(mut call: Call) -> Result<Response, Refusal> {
     let given: Submit = call.body()?;
     let SubmittedWork { stored, round, warnings, engine, .. } =
-        hand_in(&call.resident, given, None, Way::Http).await?;
+        hand_in(&call.resident, given, None, HTTP).await?;
     let (ledger, id) = (engine.ledger(), stored.review.id);
     let patience = call.patience().unwrap_or(Duration::ZERO);
     let followed = until_it_stands(&call.resident, ledger, &id, patience, &call.gone).await?;
-    let now = followed.stored().review.round().map(|round| round.n);
+    let now = followed.stored.review.round().map(|round| round.n);
     if now != Some(round) {
         // A verdict belongs to its own round only.
         let words = format!(
@@ -176,11 +177,9 @@ async fn start(mut call: Call) -> Result<Response, Refusal> {
         return Err(Refusal::new(StatusCode::CONFLICT, Code::Refused, words));
     }
     let answer = stated(ledger, &followed).await?.warned(warnings);
-    let reply = match &followed {
-        ReviewState::Stands(stored) if call.patience().is_some() => {
-            awaited(&call, answer, engine.clone(), stored)
-        }
-        ReviewState::Stands(_) => call.answer(StatusCode::OK, answer),
+    let reply = match followed.state {
+        State::Done if call.patience().is_some() => awaited(&call, answer, engine.clone(), &followed.stored),
+        State::Done => call.answer(StatusCode::OK, answer),
         _ => call.answer(StatusCode::ACCEPTED, answer),
     };
     Ok(at(reply, &format!("/v1/reviews/{id}")))

@@ -161,7 +161,7 @@ async fn review(call: Call, when: When) -> Result<Response, Refusal> {
     if ready.is_under_way() {
         return Ok(pending);
     }
-    let engine = call.resident.engine_for(ready.project(), ready.planner()).await?;
+    let engine = call.resident.engine_for(&ready.base.project, ready.planner.clone()).await?;
     let ended = perform(&call, ready, engine.clone());
     let Some(patience) = call.patience() else { return Ok(pending) };
     let ended = tokio::select! {
@@ -188,9 +188,9 @@ async fn review(call: Call, when: When) -> Result<Response, Refusal> {
 }
 
 fn pending(call: &Call, ready: &Ready) -> Response {
-    let mut answer = OneTask::new(ready.task());
+    let mut answer = OneTask::new(&ready.task);
     answer.task.review_running = true;
-    call.answer(StatusCode::ACCEPTED, Answer::new(None, answer).warned(ready.warnings().to_vec()))
+    call.answer(StatusCode::ACCEPTED, Answer::new(None, answer).warned(ready.warnings.clone()))
 }
 
 /// Performs a review, whether or not a client waits for it.
@@ -198,12 +198,12 @@ fn perform(call: &Call, ready: Ready, engine: Engine) -> oneshot::Receiver<Resul
     let (tell, told) = oneshot::channel();
     let resident = call.resident.clone();
     call.resident.spawn(async move {
-        let id = ready.task().id.clone();
+        let id = ready.task.id.clone();
         let mut ended = ready.review(engine.clone(), resident.stopping()).await;
         if let Err(failure) = &ended
             && failure.outcome != Outcome::Interrupted
         {
-            let words = failure.words();
+            let words = failure.to_string();
             eprintln!("{}: task {}: {}", crate::serve::NAME, visible_line(&id), visible_line(&words));
         }
         let telling = ended.as_mut().ok().and_then(|reviewed| reviewed.telling.take());
