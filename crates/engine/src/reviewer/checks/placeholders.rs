@@ -1,4 +1,4 @@
-//! Placeholder text, and marks that a merge left behind. False alarms get a check switched off, so each pattern of the table is narrow:
+//! Placeholder text, and marks of a merge. False alarms get a check switched off, so each pattern of the table is narrow:
 //!
 //! - the four words count only in capitals and whole: `TodoList`, `TODO_LIST`, "a todo list" and `TODO.md` are fine;
 //! - "to be written" counts only as a statement of its own ("Limits: to be determined."), not inside a sentence;
