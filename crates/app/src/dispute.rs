@@ -14,7 +14,9 @@ use countersign_core::review::{Actor, Dispute, Route, State};
 use countersign_core::submission::ChangeOf;
 use countersign_doors::service;
 use countersign_engine::config::{Flags, Pipeline};
-use countersign_engine::engine::{Engine, Found, Judge, Panelist, SubmittedChange, Ticket, findings_named};
+use countersign_engine::engine::{
+    DisputedFinding, Engine, Judge, Panelist, SubmittedChange, Ticket, findings_named,
+};
 use countersign_engine::ledger::{Ledger, Stored};
 use countersign_engine::workspace::{self, ChangeWanted};
 
@@ -23,7 +25,7 @@ pub const EVIDENCE_LIMIT_BYTES: u64 = 256 * 1024;
 pub struct Disputing {
     pub engine: Engine,
     pub ticket: Ticket,
-    found: Found,
+    found: DisputedFinding,
     by: Actor,
 }
 
@@ -86,7 +88,7 @@ impl Disputing {
     }
 }
 
-async fn named(ledger: &Ledger, typed: &str) -> Result<Found, Failure> {
+async fn named(ledger: &Ledger, typed: &str) -> Result<DisputedFinding, Failure> {
     let typed = typed.trim();
     let whole = if typed.starts_with("fi-") { typed.to_owned() } else { format!("fi-{typed}") };
     if whole.len() < "fi-".len() + 2 {
@@ -106,7 +108,7 @@ async fn named(ledger: &Ledger, typed: &str) -> Result<Found, Failure> {
 }
 
 /// Refuses, before a reviewer is asked, a dispute whose end could not be recorded.
-fn disputable(found: &Found, by: &Actor) -> Result<(), Failure> {
+fn disputable(found: &DisputedFinding, by: &Actor) -> Result<(), Failure> {
     if let Some(why) = found.undisputable() {
         return Err(Failure::usage(format!("finding {} cannot be disputed: {why}", found.finding.id))
             .hint(format!("review {} waits for a person", found.stored.review.id)));
@@ -144,7 +146,7 @@ async fn as_judged(flags: &Flags, of: &ChangeOf) -> Result<(Project, Option<Subm
 }
 
 /// The reviewers of the question that the finding answers.
-async fn panel_then(project: &Project, found: &Found) -> Result<Vec<Panelist>, Failure> {
+async fn panel_then(project: &Project, found: &DisputedFinding) -> Result<Vec<Panelist>, Failure> {
     let in_two_calls = found.stored.review.subject.door() == service::DOOR
         && project.config.service.pipeline == Pipeline::TwoCall;
     match in_two_calls {
@@ -160,7 +162,7 @@ fn others_first(panel: Vec<Panelist>, made_by: &str) -> Vec<Panelist> {
     others.into_iter().chain(own).collect()
 }
 
-fn changed(found: &Found) -> Failure {
+fn changed(found: &DisputedFinding) -> Failure {
     let review = &found.stored.review.id;
     let message = format!("the work of finding {} of {review} changed after it was judged", found.finding.id);
     Failure::new(Outcome::NoVerdict(NoVerdict::Stale), Code::Stale, message)
@@ -197,7 +199,7 @@ impl Ended {
     }
 }
 
-fn record(found: &Found, stored: &Stored, by: Actor, upheld: bool) -> Dispute {
+fn record(found: &DisputedFinding, stored: &Stored, by: Actor, upheld: bool) -> Dispute {
     let (reviewer, feedback) = said(stored);
     Dispute {
         key: found.key.clone(),
@@ -229,7 +231,7 @@ fn said(stored: &Stored) -> (String, String) {
     decided.or_else(|| all.into_iter().next().map(|(_, who, words)| (who, words))).unwrap_or_default()
 }
 
-fn answer(found: Found, stored: &Stored, end: Ended) -> Answer<Disputed> {
+fn answer(found: DisputedFinding, stored: &Stored, end: Ended) -> Answer<Disputed> {
     let (reviewer, feedback) = said(stored);
     let id = stored.review.id.clone();
     let next = match end.upheld {

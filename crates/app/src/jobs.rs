@@ -2,7 +2,7 @@
 
 use crate::Failure;
 use crate::project::Project;
-use crate::resident::Resident;
+use crate::server_state::ServerState;
 use countersign_doors::jobs::{Jobs, Judged, Memory, Options, policy};
 use countersign_engine::engine::Engine;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ pub struct Judging {
 
 impl Judging {
     /// The project for workflows: with the runner or the author as reviewer, and all reviews of a step at once.
-    pub fn project(&self, resident: &Resident) -> Result<Project, Failure> {
+    pub fn project(&self, resident: &ServerState) -> Result<Project, Failure> {
         let reviewer = self.runner.clone().unwrap_or_else(|| SELF.to_owned());
         Ok(Project { all_at_once: true, ..resident.project_for(Some(reviewer))? })
     }

@@ -5,6 +5,7 @@
 //! speaks HTTP, draws or prints.
 
 pub mod answer;
+pub mod arguments;
 pub mod author;
 pub mod change;
 pub mod costs;
@@ -15,7 +16,6 @@ pub mod doors;
 mod failure;
 pub mod feed;
 pub mod find;
-pub mod given;
 pub mod hook;
 pub mod init;
 pub mod jobs;
@@ -28,11 +28,12 @@ mod panel;
 pub mod project;
 pub mod qr;
 pub mod reader;
-pub mod resident;
 pub mod review;
+pub mod review_request;
 pub mod rule;
 pub mod run;
 pub mod run_project;
+pub mod server_state;
 pub mod settings;
 pub mod show;
 pub mod spent;
@@ -43,6 +44,5 @@ pub mod task;
 pub mod tasks;
 pub mod time;
 pub mod validate;
-pub mod wanted;
 
 pub use failure::{Code, Failure, name_a_reviewer};

@@ -14,7 +14,7 @@ use countersign_engine::ledger::{self, Filter, Ledger};
 const PAGE: u32 = 500;
 
 #[derive(Clone, Debug, Default)]
-pub struct Wanted {
+pub struct LogQuery {
     /// The events of this review instead of a list of reviews.
     pub id: Option<String>,
     pub limit: u32,
@@ -31,7 +31,7 @@ pub struct Wanted {
     pub reviewer: Option<String>,
 }
 
-pub async fn log(project: &Project, wanted: &Wanted) -> Result<Answer<Log>, Failure> {
+pub async fn log(project: &Project, wanted: &LogQuery) -> Result<Answer<Log>, Failure> {
     let Some(ledger) = project.existing_ledger().await? else { return Err(no_ledger()) };
     let events_verified = if wanted.verify { Some(ledger.verify().await?) } else { None };
     let log = match &wanted.id {
@@ -53,7 +53,7 @@ pub async fn log(project: &Project, wanted: &Wanted) -> Result<Answer<Log>, Fail
 }
 
 /// The reviews that match, newest first, and where the next page begins.
-async fn matching(ledger: &Ledger, wanted: &Wanted) -> Result<(Vec<ledger::Row>, Option<u64>), Failure> {
+async fn matching(ledger: &Ledger, wanted: &LogQuery) -> Result<(Vec<ledger::Row>, Option<u64>), Failure> {
     let (mut found, mut before) = (vec![], wanted.from);
     loop {
         let filter = Filter { open_only: false, before, limit: PAGE.max(wanted.limit) };
@@ -74,7 +74,7 @@ async fn matching(ledger: &Ledger, wanted: &Wanted) -> Result<(Vec<ledger::Row>,
     }
 }
 
-async fn matches(ledger: &Ledger, wanted: &Wanted, row: &ledger::Row) -> Result<bool, Failure> {
+async fn matches(ledger: &Ledger, wanted: &LogQuery, row: &ledger::Row) -> Result<bool, Failure> {
     let standing = row.standing.map_or("under_way", Outcome::name);
     let fits = wanted.since_ms.is_none_or(|since| row.changed_ms >= since)
         && wanted.outcome.as_deref().is_none_or(|outcome| outcome == standing)

@@ -4,7 +4,7 @@ use crate::Failure;
 use crate::project::Project;
 use countersign_core::digest::Digest;
 use countersign_engine::config::{
-    self, Asked, KeySource, Origin, PROGRAM_CONCURRENCY, ProgramReviewer, ReviewerConfig, ReviewerKind,
+    self, AskSettings, KeySource, Origin, PROGRAM_CONCURRENCY, ProgramReviewer, ReviewerConfig, ReviewerKind,
     SERVICE_CONCURRENCY, Sees, ServiceReviewer,
 };
 use countersign_engine::engine::{Judge, Panelist};
@@ -125,7 +125,7 @@ impl Project {
         words
     }
 
-    fn asked(&self, name: &str, judge: Judge, asked: &Asked) -> Panelist {
+    fn asked(&self, name: &str, judge: Judge, asked: &AskSettings) -> Panelist {
         let usual = match &judge {
             Judge::Service(_) => SERVICE_CONCURRENCY,
             _ => PROGRAM_CONCURRENCY,

@@ -4,7 +4,7 @@ use crate::answer::v1::{Answer, Stated, Verdict};
 use crate::doors::DOORS;
 use crate::project::Project;
 use crate::reader::Reader;
-use crate::resident::ReviewState;
+use crate::server_state::ReviewState;
 use crate::spent::Spent;
 use crate::{Failure, find, next};
 use countersign_engine::ledger::{Ledger, Stored};

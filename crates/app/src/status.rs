@@ -10,7 +10,7 @@ use countersign_core::review::State;
 use countersign_core::text;
 use countersign_doors::jobs::overview::under_way;
 use countersign_doors::run::state::{self, Of, Summary};
-use countersign_doors::run::status::{Standing, counts, standings};
+use countersign_doors::run::status::{TaskLine, counts, standings};
 use countersign_doors::run::task_file;
 use countersign_doors::run::tasks::Reading;
 use countersign_doors::service::active::active;
@@ -93,7 +93,7 @@ async fn tasks(
     Ok(Some((standings.iter().map(RunTask::from).collect(), counted)))
 }
 
-fn counted(standings: &[Standing<'_>], summaries: &[Summary], name: &str) -> String {
+fn counted(standings: &[TaskLine<'_>], summaries: &[Summary], name: &str) -> String {
     let of_each: Vec<_> =
         counts(standings).into_iter().map(|(state, count)| format!("{count} {state}")).collect();
     let mut text = match standings.len() {

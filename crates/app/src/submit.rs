@@ -2,10 +2,10 @@
 //! comments of the arguments are part of the tools' schemas.
 
 use crate::Failure;
-use crate::given::{at_most, bad_argument, filled};
+use crate::arguments::{at_most, bad_argument, filled};
 use crate::project::Project;
-use crate::resident::Resident;
-use crate::wanted::{Wanted, Words};
+use crate::review_request::{ReviewRequest, Words};
+use crate::server_state::ServerState;
 use countersign_core::criterion::{Criterion, Severity};
 use countersign_core::digest::Parts;
 use countersign_core::ids::Subject;
@@ -92,7 +92,7 @@ pub struct SubmittedWork {
 /// Submits work and performs its review in the background. `author` is the vendor of the model that wrote it, if known;
 /// `door` is the first part of the subject.
 pub async fn hand_in(
-    resident: &Resident,
+    resident: &ServerState,
     mut given: Submit,
     author: Option<Vendor>,
     door: &str,
@@ -123,7 +123,7 @@ pub async fn hand_in(
 }
 
 impl Submit {
-    fn wanted(self, since: Option<&Since>, door: &str) -> Result<Wanted, Failure> {
+    fn wanted(self, since: Option<&Since>, door: &str) -> Result<ReviewRequest, Failure> {
         let (files, criteria) = (self.files.unwrap_or_default(), self.criteria.unwrap_or_default());
         at_most("files", files.len(), FILES_MAX, "entries")?;
         at_most("criteria", criteria.len(), CRITERIA_MAX, "entries")?;
@@ -145,7 +145,7 @@ impl Submit {
             return Err(bad_argument("`guidance` and `each_file` can be used only together with `criteria`"));
         }
         let criteria = criteria.into_iter().enumerate().map(|(n, question)| question.criterion(n));
-        Ok(Wanted {
+        Ok(ReviewRequest {
             paths: files.into_iter().map(PathBuf::from).collect(),
             change: None,
             criteria: criteria.collect::<Result<_, _>>()?,

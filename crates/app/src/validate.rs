@@ -4,7 +4,7 @@ use crate::Failure;
 use crate::answer::v1::{Answer, Valid};
 use crate::doors::{Checked, DOORS, Look, qr};
 use crate::project::{self, Project};
-use crate::wanted::unmatched;
+use crate::review_request::unmatched;
 use countersign_engine::config::{self, Diagnostic, Problems};
 use countersign_engine::workspace;
 use serde_json::{Map, Value};

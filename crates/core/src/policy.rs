@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 mod gate;
 
 pub use gate::{
-    DEFAULT_CEILING_ROUNDS, DEFAULT_ITEM_FAILURES_MAX, GateEnd, GateItem, GatePolicy, GateResult, Standing,
+    DEFAULT_CEILING_ROUNDS, DEFAULT_ITEM_FAILURES_MAX, GateEnd, GateItem, GatePolicy, GateResult, ItemState,
     gate,
 };
 

@@ -1,6 +1,6 @@
 //! Runs a command of the project, such as its tests, within its time, and keeps the end of its output.
 
-use crate::process::{self, Call, GuardProgram, How, Surplus, Tap};
+use crate::process::{self, Call, GuardProgram, ProcessEnd, Surplus, Tap};
 use countersign_core::text;
 use std::ffi::OsString;
 use std::path::Path;
@@ -69,13 +69,15 @@ pub async fn run(
     call.tap = command.tap;
     let ended = process::run(guard, call, cancel).await?;
     let end = match ended.how {
-        How::Exited(0) => End::Passed,
-        How::Exited(code) => End::Failed(format!("exit code {code}")),
-        How::Signalled(signal) => End::Failed(format!("ended by signal {signal}")),
-        How::NotStarted { reason } => End::Failed(format!("could not be started: {reason}")),
-        How::TimedOut => End::TimedOut,
-        How::TooMuchOutput { .. } | How::GuardLost => End::Failed("its output was lost".to_owned()),
-        How::Cancelled => End::Cancelled,
+        ProcessEnd::Exited(0) => End::Passed,
+        ProcessEnd::Exited(code) => End::Failed(format!("exit code {code}")),
+        ProcessEnd::Signalled(signal) => End::Failed(format!("ended by signal {signal}")),
+        ProcessEnd::NotStarted { reason } => End::Failed(format!("could not be started: {reason}")),
+        ProcessEnd::TimedOut => End::TimedOut,
+        ProcessEnd::TooMuchOutput { .. } | ProcessEnd::GuardLost => {
+            End::Failed("its output was lost".to_owned())
+        }
+        ProcessEnd::Cancelled => End::Cancelled,
     };
     Ok(CommandResult { end, output: String::from_utf8_lossy(&ended.stdout).into_owned() })
 }

@@ -1,7 +1,7 @@
 //! Posts JSON to the address of a webhook.
 
 use crate::http::retry::{self, Failed};
-use crate::http::{Place, chain, client, secret};
+use crate::http::{ServiceHost, chain, client, secret};
 use countersign_core::text::counted;
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE};
 use reqwest::{Client, Response};
@@ -21,7 +21,7 @@ pub struct Webhook {
 impl Webhook {
     /// Posts a JSON text, with retries spread by `id`, within a time. The error says why it was not taken.
     pub async fn post(&self, json: &str, id: &str, within: Duration) -> Result<(), String> {
-        let place = Place::of(&self.url).ok_or("its address is not valid")?;
+        let place = ServiceHost::of(&self.url).ok_or("its address is not valid")?;
         let words = |why: String| format!("{}: {why}", place.host);
         if self.token.is_some() && place.is_open() {
             let why = "its token would be sent unencrypted; use an `https://` address";

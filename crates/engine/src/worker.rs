@@ -2,8 +2,8 @@
 //! or a file. Judging the result is not done here.
 
 use crate::private;
-use crate::process::{self, Call, Ended, GuardProgram, How, Surplus, Tap};
-use crate::programs::{Facts, PROGRAMS, ParsedOutput, Problem, Said, Usage, not_exited};
+use crate::process::{self, Call, Ended, GuardProgram, ProcessEnd, Surplus, Tap};
+use crate::programs::{Facts, PROGRAMS, ParsedOutput, Problem, ReplyBody, Usage, not_exited};
 use crate::scratch::Scratch;
 use serde_json::Value;
 use std::ffi::{OsStr, OsString};
@@ -151,7 +151,9 @@ impl Worker {
             Self::Program { program, .. } => (program.working.parse_output)(ended),
             Self::Command { .. } => {
                 let said = match &ended.how {
-                    How::Exited(0) => Ok(Said::Text(String::from_utf8_lossy(&ended.stdout).into_owned())),
+                    ProcessEnd::Exited(0) => {
+                        Ok(ReplyBody::Text(String::from_utf8_lossy(&ended.stdout).into_owned()))
+                    }
                     other => Err(not_exited(other, &ended.stderr_tail)),
                 };
                 ParsedOutput { said, usage: None }

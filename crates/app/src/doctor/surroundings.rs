@@ -7,7 +7,7 @@ use crate::project::Project;
 use crate::validate;
 use countersign_core::rule::Rule;
 use countersign_engine::ledger::FORMAT;
-use countersign_engine::process::{self, Call, Ended, GuardProgram, How};
+use countersign_engine::process::{self, Call, Ended, GuardProgram, ProcessEnd};
 use std::ffi::OsString;
 use std::path::Path;
 use std::time::Duration;
@@ -20,7 +20,9 @@ const LAST_EVENTS: u32 = 100;
 
 pub async fn guard(guard: &GuardProgram, cancel: &CancellationToken) -> Check {
     let words = match process::run(guard, short_call("true"), cancel).await {
-        Ok(Ended { how: How::Exited(0), .. }) => return Check::ok("guard", "starts and stops programs"),
+        Ok(Ended { how: ProcessEnd::Exited(0), .. }) => {
+            return Check::ok("guard", "starts and stops programs");
+        }
         Ok(ended) => format!("the guard could not run the test program `true`: {:?}", ended.how),
         Err(error) => format!("it cannot be started: {error}"),
     };
@@ -43,7 +45,8 @@ pub async fn git(guard: &GuardProgram, cancel: &CancellationToken) -> Check {
 pub async fn version(program: &Path, guard: &GuardProgram, cancel: &CancellationToken) -> Option<String> {
     let mut call = short_call(program);
     call.args = vec!["--version".into()];
-    let ended = process::run(guard, call, cancel).await.ok().filter(|ended| ended.how == How::Exited(0))?;
+    let ended =
+        process::run(guard, call, cancel).await.ok().filter(|ended| ended.how == ProcessEnd::Exited(0))?;
     let said = String::from_utf8_lossy(&ended.stdout).into_owned();
     said.lines().map(str::trim).find(|line| !line.is_empty()).map(str::to_owned)
 }

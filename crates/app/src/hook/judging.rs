@@ -4,10 +4,10 @@ use super::Note;
 use super::look::Work;
 use crate::author::OWN_CALL;
 use crate::change::gate_words;
-use crate::notify::{self, Told};
+use crate::notify::{self, Notice};
 use crate::project::{self, Project};
+use crate::review_request::{ReviewRequest, Words};
 use crate::task::session_log;
-use crate::wanted::{Wanted, Words};
 use crate::{Code, Failure};
 use countersign_core::outcome::Outcome;
 use countersign_core::prompt::Sections;
@@ -17,7 +17,7 @@ use countersign_doors::service::context::{CommandEnv, Known};
 use countersign_doors::service::hook;
 use countersign_doors::service::hook::answer::{Say, Stands};
 use countersign_doors::service::hook::input::Stopping;
-use countersign_doors::service::hook::words;
+use countersign_doors::service::hook::messages;
 use countersign_doors::service::plan;
 use countersign_doors::service::task::{Task, TaskStatus};
 use countersign_doors::service::tasks::{planned, read_plan};
@@ -35,7 +35,7 @@ pub struct Judged {
     /// None where no reviewer was asked.
     ticket: Option<Ticket>,
     project: Project,
-    told: Option<Told>,
+    told: Option<Notice>,
 }
 
 impl Judged {
@@ -128,7 +128,7 @@ async fn prepare(
 ) -> Result<Option<Prepared>, Failure> {
     let project = &work.base.project;
     let sections = sections(project, stopping, note, cancel).await?;
-    let wanted = Wanted {
+    let wanted = ReviewRequest {
         paths: vec![],
         change: Some(SubmittedChange::new(work.change.clone(), work.wanted.left_out.clone(), sections)),
         criteria: vec![],
@@ -244,12 +244,12 @@ async fn concluded(
 }
 
 /// The notification about an end without a pass, unless an earlier stop sent it.
-fn told(hook: Hook, work: &Work, ticket: &Ticket, stored: &Stored, say: &Say) -> Option<Told> {
+fn told(hook: Hook, work: &Work, ticket: &Ticket, stored: &Stored, say: &Say) -> Option<Notice> {
     let (Say::Tell(words), false) = (say, ticket.route == Route::Recorded) else { return None };
     let folder = work.base.project.root.path().file_name().unwrap_or_default().to_string_lossy();
-    let (about, notification) = words::notification(hook, &folder, ticket.outcome(stored), words)?;
+    let (about, notification) = messages::notification(hook, &folder, ticket.outcome(stored), words)?;
     let (subject, review) = (stored.review.subject.to_string(), Some(stored.review.id.to_string()));
-    Some(Told { about, subject, review, notification })
+    Some(Notice { about, subject, review, notification })
 }
 
 fn gate(work: &Work) -> Option<String> {

@@ -2,7 +2,7 @@
 //!
 //! Prose begins with `# `. A suggestion is a line of YAML behind a bare `#`, so removing the `#` switches it on.
 
-use super::detect::Found;
+use super::detect::DetectedProject;
 use countersign_engine::programs::{Facts, PROGRAMS, listed};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -99,7 +99,7 @@ pub fn default_questions() -> String {
     format!("version: 1\nrules:\n  - name: change\n    for: [\"**\"]\n{body}")
 }
 
-pub fn compose(found: &Found, reviewer: Option<&Reviewer>) -> String {
+pub fn compose(found: &DetectedProject, reviewer: Option<&Reviewer>) -> String {
     let mut out = HEAD.to_owned();
     match reviewer {
         Some(reviewer) => push_reviewer(&mut out, reviewer),
@@ -134,7 +134,7 @@ fn push_reviewer(out: &mut String, reviewer: &Reviewer) {
     out.push_str(&format!("  - name: {name}\n    use: {lines}\n"));
 }
 
-fn push_checks(out: &mut String, found: &Found) {
+fn push_checks(out: &mut String, found: &DetectedProject) {
     let private_key = "{forbidden_pattern: '-----BEGIN [A-Z ]*PRIVATE KEY-----'}";
     let text = Checks {
         comment: Some("No conflict markers and no private keys in any text."),
@@ -183,7 +183,7 @@ impl Checks<'_> {
     }
 }
 
-fn push_commands(out: &mut String, found: &Found) {
+fn push_commands(out: &mut String, found: &DetectedProject) {
     if found.commands.is_empty() {
         return;
     }
@@ -205,7 +205,7 @@ fn push_commands(out: &mut String, found: &Found) {
     push_lines(out, "#  ", &rule);
 }
 
-fn push_questions(out: &mut String, found: &Found, asked: bool) {
+fn push_questions(out: &mut String, found: &DetectedProject, asked: bool) {
     let everything = vec!["**".to_owned()];
     let (patterns, body) = match (found.code.is_empty(), found.documents.is_empty()) {
         (false, _) => ([found.code.clone(), found.documents.clone()].concat(), CHANGE),

@@ -5,7 +5,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Found {
+pub struct DetectedProject {
     pub languages: Vec<Language>,
     pub commands: Vec<Suggested>,
     /// Patterns, here and below: for every kind of text.
@@ -61,7 +61,7 @@ struct Look<'a> {
     manifest: Manifest<'a>,
 }
 
-pub fn detect(files: &[String], manifest: Manifest<'_>) -> Found {
+pub fn detect(files: &[String], manifest: Manifest<'_>) -> DetectedProject {
     let mut found = patterns::found(files);
     for (name, markers, commands) in KINDS {
         let Some(marker) = nearest(files, markers) else { continue };

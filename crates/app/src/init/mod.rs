@@ -10,7 +10,7 @@ mod tests;
 pub(crate) use compose::default_questions;
 
 use crate::Failure;
-use crate::wanted::unmatched;
+use crate::review_request::unmatched;
 use countersign_engine::config::{self, Config, Environment, FILE_NAME, FileBytes, Flags, Gathered, Origin};
 use countersign_engine::reviewer::checks;
 use std::path::{Path, PathBuf};

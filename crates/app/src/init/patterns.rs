@@ -3,7 +3,7 @@
 //! Users switch off a check with false alarms. So the patterns leave out test data, third-party code, and files that
 //! only look like JSON or YAML.
 
-use super::detect::Found;
+use super::detect::DetectedProject;
 use std::collections::{BTreeMap, BTreeSet};
 
 const CODE: &[&str] = &[
@@ -37,7 +37,7 @@ const WITH_COMMENTS: &[&str] =
 /// A rule with more patterns is unreadable: then one pattern covers all, also foreign files.
 const MAX_PATTERNS: usize = 24;
 
-pub fn found(files: &[String]) -> Found {
+pub fn found(files: &[String]) -> DetectedProject {
     let own = |path: &str| !is_foreign(path);
     let finished = |path: &str| own(path) && !inside(path, &["template", "templates"]);
     let strict = |path: &str| {
@@ -45,14 +45,14 @@ pub fn found(files: &[String]) -> Found {
         let commented = name.starts_with("tsconfig") || name.starts_with("jsconfig");
         is_data(path) && !commented && !WITH_COMMENTS.contains(&name)
     };
-    Found {
+    DetectedProject {
         text: cover(files, &[CODE, DOCUMENTS, OTHER_TEXT].concat(), &own),
         code: cover(files, CODE, &own),
         documents: cover(files, DOCUMENTS, &finished),
         json: cover(files, &["json"], &strict),
         yaml: cover(files, &["yaml", "yml"], &is_data),
         toml: cover(files, &["toml"], &is_data),
-        ..Found::default()
+        ..DetectedProject::default()
     }
 }
 

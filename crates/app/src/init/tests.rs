@@ -1,7 +1,7 @@
 //! Projects as lists of files, what is found in them, and the file that follows.
 
 use super::compose::{Reviewer, compose};
-use super::detect::{Found, detect};
+use super::detect::{DetectedProject, detect};
 use super::{hold, patterns};
 use countersign_core::plan::glob_set;
 use std::path::Path;
@@ -18,7 +18,7 @@ fn files(names: &str) -> Vec<String> {
     names.split_whitespace().map(|name| name.replace('~', " ")).collect()
 }
 
-fn found(names: &str) -> Found {
+fn found(names: &str) -> DetectedProject {
     let manifest = |path: &str| {
         let known = MANIFESTS.iter().find(|(name, _)| *name == path);
         known.map(|(_, text)| (*text).to_owned())
@@ -62,7 +62,7 @@ fn commands_follow_from_files() {
 
 #[test]
 fn patterns_go_around_what_is_foreign() {
-    type Of = fn(Found) -> Vec<String>;
+    type Of = fn(DetectedProject) -> Vec<String>;
     let table: &[(Of, &str, &[&str])] = &[
         (|found| found.json, "", &[]),
         (|found| found.json, "a.md tsconfig.json", &[]),

@@ -1,6 +1,6 @@
 //! A notification as a message that is safe to show: its texts come from plans and reviewers.
 
-use super::{About, Told};
+use super::{About, Notice};
 use crate::Failure;
 use crate::answer::v1::Version;
 use crate::project::Project;
@@ -32,7 +32,7 @@ pub struct Message {
 }
 
 impl Message {
-    pub fn new(project: &Project, told: &Told) -> Result<Self, Failure> {
+    pub fn new(project: &Project, told: &Notice) -> Result<Self, Failure> {
         let redaction = project.redaction()?;
         let harmless = |text: &str, max_bytes| line(&redaction.redact(text).0, max_bytes);
         let id = fresh::id().map_err(|error| Failure::internal(error.to_string()))?;
@@ -57,7 +57,8 @@ impl Message {
             message: "You get a notification like this when a review needs you".to_owned(),
             sound: SOUND.to_owned(),
         };
-        let told = Told { about: About::ReviewFailed, subject: TEST.to_owned(), review: None, notification };
+        let told =
+            Notice { about: About::ReviewFailed, subject: TEST.to_owned(), review: None, notification };
         Ok(Self { about: TEST, ..Self::new(project, &told)? })
     }
 

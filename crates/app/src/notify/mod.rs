@@ -23,7 +23,7 @@ use ways::{Sent, State, by};
 pub const STREAM: &str = "notifications";
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Told {
+pub(crate) struct Notice {
     pub about: About,
     pub subject: String,
     pub review: Option<String>,
@@ -31,7 +31,7 @@ pub(crate) struct Told {
 }
 
 /// Sends a notification by every way that is switched on for it, and records the results.
-pub(crate) async fn tell(project: &Project, ledger: &Ledger, told: Told) {
+pub(crate) async fn tell(project: &Project, ledger: &Ledger, told: Notice) {
     let switches = &project.config.notify.switches;
     if !switches.wants(told.about) {
         return;

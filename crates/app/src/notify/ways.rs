@@ -5,7 +5,7 @@ use super::message::Message;
 use super::{bell, desktop, sound};
 use crate::project::{Project, guard_program};
 use countersign_core::notify::Way;
-use countersign_engine::process::{self, Call, GuardProgram, How};
+use countersign_engine::process::{self, Call, GuardProgram, ProcessEnd};
 use countersign_engine::reviewer::Command;
 use countersign_engine::webhook::Webhook;
 use serde::Serialize;
@@ -123,12 +123,12 @@ pub async fn run(guard: &GuardProgram, name: &str, mut call: Call) -> Sent {
         words => format!(": {words}"),
     };
     match ended.how {
-        How::Exited(0) => Sent::done(),
-        How::Exited(code) => Sent::failed(format!("`{name}` ended with exit code {code}{said}")),
-        How::Signalled(signal) => Sent::failed(format!("`{name}` was ended by signal {signal}{said}")),
-        How::NotStarted { reason } => Sent::failed(format!("`{name}` could not be started: {reason}")),
-        How::TimedOut => Sent::failed(format!("`{name}` took longer than {} s", PROGRAM.as_secs())),
-        How::TooMuchOutput { .. } | How::Cancelled | How::GuardLost => {
+        ProcessEnd::Exited(0) => Sent::done(),
+        ProcessEnd::Exited(code) => Sent::failed(format!("`{name}` ended with exit code {code}{said}")),
+        ProcessEnd::Signalled(signal) => Sent::failed(format!("`{name}` was ended by signal {signal}{said}")),
+        ProcessEnd::NotStarted { reason } => Sent::failed(format!("`{name}` could not be started: {reason}")),
+        ProcessEnd::TimedOut => Sent::failed(format!("`{name}` took longer than {} s", PROGRAM.as_secs())),
+        ProcessEnd::TooMuchOutput { .. } | ProcessEnd::Cancelled | ProcessEnd::GuardLost => {
             Sent::failed(format!("`{name}` was lost"))
         }
     }

@@ -1,6 +1,6 @@
 //! The shared part of commands that ask reviewers: the engine, the modules and the artifacts.
 
-use super::Place;
+use super::QrContext;
 use crate::{Failure, name_a_reviewer};
 use countersign_core::digest::Digest;
 use countersign_core::policy::Policy;
@@ -11,7 +11,7 @@ use countersign_engine::engine::{Engine, Judge, Planner};
 use countersign_engine::workspace;
 use std::path::{Path, PathBuf};
 
-pub struct Asked {
+pub struct QrQuestion {
     pub qr: Qr,
     pub engine: Engine,
     pub modules: Modules,
@@ -21,14 +21,14 @@ pub struct Asked {
     policy: Policy,
 }
 
-impl Asked {
+impl QrQuestion {
     /// Opens all of it. A command that only prints a prompt needs no reviewers.
-    pub async fn open(place: &Place, artifacts: &[PathBuf], reviewers: bool) -> Result<Self, Failure> {
-        let project = &place.project;
+    pub async fn open(context: &QrContext, artifacts: &[PathBuf], reviewers: bool) -> Result<Self, Failure> {
+        let project = &context.project;
         let modules = Modules::of(&project.root.path().join(MODULES_FOLDER))?;
-        let engine = project.engine(planner(place, reviewers)?).await?;
-        let qr = place.door().await?;
-        let named = files(place, artifacts)?;
+        let engine = project.engine(planner(context, reviewers)?).await?;
+        let qr = context.door().await?;
+        let named = files(context, artifacts)?;
         let mut known = asking::remembered(&qr).await?;
         if !named.is_empty() && named != known.paths {
             known.paths = named;
@@ -49,8 +49,8 @@ impl Asked {
 }
 
 /// The planner with all reviewers but a self-review: a verifier must not be the author.
-fn planner(place: &Place, reviewers: bool) -> Result<Planner, Failure> {
-    let project = &place.project;
+fn planner(context: &QrContext, reviewers: bool) -> Result<Planner, Failure> {
+    let project = &context.project;
     if !reviewers {
         return project.planner_for(vec![project.panelist("prompt", Judge::SelfReview)]);
     }
@@ -64,11 +64,11 @@ fn planner(place: &Place, reviewers: bool) -> Result<Planner, Failure> {
 }
 
 /// The files of paths: themselves, or all in a folder of the project.
-pub fn files(place: &Place, typed: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
-    let root = &place.project.root;
+pub fn files(context: &QrContext, typed: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
+    let root = &context.project.root;
     let mut files = vec![];
     for path in typed {
-        let path = place.project.here.join(path);
+        let path = context.project.here.join(path);
         let path = path.canonicalize().map_err(|error| {
             let path = path.to_string_lossy();
             Failure::usage(format!("`{}` cannot be read: {error}", visible_line(&path)))

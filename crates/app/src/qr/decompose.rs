@@ -1,12 +1,12 @@
 //! `qr decompose`: items from the caller or from a reviewer, or the prompt for them.
 
-use super::ask::Asked;
-use super::{Answered, Place, Preview, Watch, change};
+use super::ask::QrQuestion;
+use super::{Answered, Preview, QrContext, Watch, change};
 use crate::Failure;
 use crate::answer::v1::qr::Phase;
 use crate::author::actor;
 use countersign_core::review::{Actor, ActorKind, Channel};
-use countersign_doors::qr::{QrError, State, words};
+use countersign_doors::qr::{QrError, State, texts};
 use std::path::PathBuf;
 use tokio_util::sync::CancellationToken;
 
@@ -20,35 +20,35 @@ pub struct Items {
 }
 
 pub async fn items(
-    place: &Place,
+    context: &QrContext,
     wanted: &Items,
     watch: &impl Watch,
     cancel: &CancellationToken,
 ) -> Result<Answered<Preview<Phase>>, Failure> {
-    let phase = place.phase()?;
+    let phase = context.phase()?;
     if let Some((path, text)) = &wanted.given {
         if !wanted.artifacts.is_empty() {
             // Remembered for later commands.
-            Asked::open(place, &wanted.artifacts, false).await?;
+            QrQuestion::open(context, &wanted.artifacts, false).await?;
         }
-        let answer = change::decompose(place, (path, text), wanted.again).await?;
+        let answer = change::decompose(context, (path, text), wanted.again).await?;
         return Ok(answer.map(Preview::Answer));
     }
-    let asked = Asked::open(place, &wanted.artifacts, !wanted.prompt).await?;
+    let asked = QrQuestion::open(context, &wanted.artifacts, !wanted.prompt).await?;
     if wanted.prompt {
         let materials = asked.materials()?;
         let question = asked.about(&materials).decomposition()?;
-        let next = place.here(phase).command("decompose --items FILE");
+        let next = context.here(phase).command("decompose --items FILE");
         let next = format!("NEXT: Answer in the form above, then hand it in. Run: {next}");
         return Ok(Preview::prompt(asked.engine.consultation_words(&question), next));
     }
     let state = decompose(&asked, wanted.again, watch, cancel).await?;
-    let text = words::decompose_complete(&state, &place.here(phase));
-    Ok(change::answer(place, &state, text).map(Preview::Answer))
+    let text = texts::decompose_complete(&state, &context.here(phase));
+    Ok(change::answer(context, &state, text).map(Preview::Answer))
 }
 
 pub(super) async fn decompose(
-    asked: &Asked,
+    asked: &QrQuestion,
     again: bool,
     watch: &impl Watch,
     cancel: &CancellationToken,

@@ -1,12 +1,12 @@
 //! `qr fix`: the fixes of blocking failures, from a reviewer if one is configured.
 
-use super::ask::Asked;
-use super::{Answered, Place, Preview, Watch};
+use super::ask::QrQuestion;
+use super::{Answered, Preview, QrContext, Watch};
 use crate::Failure;
 use crate::answer::v1::qr::{FailedItem, Fix, Phase};
 use countersign_core::outcome::Outcome;
 use countersign_doors::qr::asking::AskError;
-use countersign_doors::qr::words::{self, blocking_failures};
+use countersign_doors::qr::texts::{self, blocking_failures};
 use countersign_doors::qr::{Item, State};
 use countersign_engine::engine::Judge;
 use std::collections::HashMap;
@@ -22,50 +22,52 @@ pub(super) struct Guidance {
 
 impl Guidance {
     pub(super) fn fix(&self, item: &Item) -> String {
-        self.fixes.get(&item.id).cloned().unwrap_or_else(|| words::fix_of(item))
+        self.fixes.get(&item.id).cloned().unwrap_or_else(|| texts::fix_of(item))
     }
 }
 
 pub async fn fix(
-    place: &Place,
+    context: &QrContext,
     artifacts: &[PathBuf],
     prompt: bool,
     watch: &impl Watch,
     cancel: &CancellationToken,
 ) -> Result<Answered<Preview<Fix>>, Failure> {
-    let phase = place.phase()?;
-    let (here, policy) = (place.here(phase), place.policy());
-    let state = place.dir.require(phase)?.state;
+    let phase = context.phase()?;
+    let (here, policy) = (context.here(phase), context.policy());
+    let state = context.dir.require(phase)?.state;
     if prompt {
-        let asked = Asked::open(place, artifacts, false).await?;
+        let asked = QrQuestion::open(context, artifacts, false).await?;
         let materials = asked.materials()?;
         let question = asked.about(&materials).fixing(&state);
         return Ok(Preview::prompt(asked.engine.consultation_words(&question), here.fixed()));
     }
-    let guidance = match !blocking_failures(&state, policy).is_empty() && is_asked(place)? {
-        true => by_reviewer(&Asked::open(place, artifacts, true).await?, &state, watch, cancel).await?,
+    let guidance = match !blocking_failures(&state, policy).is_empty() && is_asked(context)? {
+        true => {
+            by_reviewer(&QrQuestion::open(context, artifacts, true).await?, &state, watch, cancel).await?
+        }
         false => Guidance::default(),
     };
     let fix = |item: &Item| guidance.fix(item);
-    let text = words::fix_guidance(&state, policy, &here, fix);
+    let text = texts::fix_guidance(&state, policy, &here, fix);
     let fixes = FailedItem::all(&state, policy, fix);
     let answer = Preview::Answer(Fix { phase: Phase::new(&state, policy, &here), fixes });
     Ok(Answered::new(Outcome::Passed, text, answer).warn(guidance.warnings))
 }
 
 /// Whether a reviewer is configured. An installed program alone is not asked: the findings say enough.
-fn is_asked(place: &Place) -> Result<bool, Failure> {
-    let config = &place.project.config;
+fn is_asked(context: &QrContext) -> Result<bool, Failure> {
+    let config = &context.project.config;
     if config.reviewer.is_none() && config.reviewers.is_empty() {
         return Ok(false);
     }
-    let panelists = place.project.panelists()?;
+    let panelists = context.project.panelists()?;
     Ok(panelists.iter().any(|panelist| !matches!(panelist.judge, Judge::SelfReview)))
 }
 
 /// Fixes from a reviewer, else the findings: a fix is no verdict.
 pub(super) async fn by_reviewer(
-    asked: &Asked,
+    asked: &QrQuestion,
     state: &State,
     watch: &impl Watch,
     cancel: &CancellationToken,

@@ -2,19 +2,19 @@
 
 mod ask;
 mod change;
+mod context;
 mod decompose;
 mod guidance;
 mod look;
-mod place;
 mod reconcile;
 mod verify;
 mod whole_loop;
 
 pub use change::{accept, fixed, record, reset};
+pub use context::QrContext;
 pub use decompose::{Items, items};
 pub use guidance::fix;
 pub use look::{execute, execute_failed, gate, init, status};
-pub use place::Place;
 pub use reconcile::{reconcile, reconcile_prompts};
 pub use verify::verify;
 pub use whole_loop::{Loop, until_passed};
@@ -22,7 +22,7 @@ pub use whole_loop::{Loop, until_passed};
 use crate::answer::v1::Answer;
 use crate::answer::v1::qr::{Prompt, Question};
 use countersign_core::outcome::Outcome;
-use countersign_doors::qr::given;
+use countersign_doors::qr::items_input;
 use countersign_engine::engine::Engine;
 use serde::Serialize;
 
@@ -58,7 +58,7 @@ impl<T> Preview<T> {
     fn prompt((system_prompt, payload): (String, String), next: String) -> Answered<Self> {
         let text = format!("{system_prompt}\n{payload}\n\n{next}\n");
         let question = Question { system_prompt, payload };
-        Answered::new(Outcome::Passed, text, Self::Prompt(Prompt { question, next, form: given::FORM }))
+        Answered::new(Outcome::Passed, text, Self::Prompt(Prompt { question, next, form: items_input::FORM }))
     }
 }
 

@@ -1,29 +1,34 @@
 //! `qr reconcile`: whether each milestone of a plan is implemented.
 
-use super::ask::{Asked, files};
-use super::{Answered, Place, Watch};
+use super::ask::{QrQuestion, files};
+use super::{Answered, QrContext, Watch};
 use crate::Failure;
 use crate::answer::v1::qr::{self as v1, Prompts, Question, Reconciled};
 use countersign_core::outcome::Outcome;
 use countersign_core::text::visible_line;
 use countersign_doors::qr::Materials;
 use countersign_doors::qr::asking::{self, Asking, Milestone};
-use countersign_doors::qr::words::reconciliation;
+use countersign_doors::qr::texts::reconciliation;
 use std::path::{Path, PathBuf};
 use tokio_util::sync::CancellationToken;
 
 struct Opened {
-    asked: Asked,
+    asked: QrQuestion,
     plan: Materials,
     built: Materials,
 }
 
 impl Opened {
-    async fn new(place: &Place, plan: &Path, built: &[PathBuf], reviewers: bool) -> Result<Self, Failure> {
-        place.make_own()?;
-        let asked = Asked::open(place, &[], reviewers).await?;
+    async fn new(
+        context: &QrContext,
+        plan: &Path,
+        built: &[PathBuf],
+        reviewers: bool,
+    ) -> Result<Self, Failure> {
+        context.make_own()?;
+        let asked = QrQuestion::open(context, &[], reviewers).await?;
         let read = |typed: &[PathBuf]| {
-            let found = asking::read(&asked.engine.planner().root, &files(place, typed)?)?;
+            let found = asking::read(&asked.engine.planner().root, &files(context, typed)?)?;
             Materials::new(found).map_err(Failure::usage)
         };
         let (plan, built) = (read(&[plan.to_owned()])?, read(built)?);
@@ -37,14 +42,14 @@ impl Opened {
 
 /// Compares a plan with the files that were built; without any, with the files that each milestone names.
 pub async fn reconcile(
-    place: &Place,
+    context: &QrContext,
     plan: &Path,
     built: &[PathBuf],
     watch: &impl Watch,
     cancel: &CancellationToken,
 ) -> Result<Answered<Reconciled>, Failure> {
-    let opened = Opened::new(place, plan, built, true).await?;
-    let here = place.here(place.phase()?);
+    let opened = Opened::new(context, plan, built, true).await?;
+    let here = context.here(context.phase()?);
     let asking = opened.asking();
     let milestones = watch.during(&opened.asked.engine, asking.reconcile(&opened.plan, cancel)).await?;
     let outcome = Outcome::worst(milestones.iter().map(Milestone::outcome)).unwrap_or(Outcome::NeedsWork);
@@ -56,12 +61,12 @@ pub async fn reconcile(
 }
 
 pub async fn reconcile_prompts(
-    place: &Place,
+    context: &QrContext,
     plan: &Path,
     built: &[PathBuf],
 ) -> Result<Answered<Prompts>, Failure> {
-    let opened = Opened::new(place, plan, built, false).await?;
-    place.phase()?;
+    let opened = Opened::new(context, plan, built, false).await?;
+    context.phase()?;
     let questions = opened.asking().reconciliation(&opened.plan)?;
     let question = |(system_prompt, payload)| Question { system_prompt, payload };
     let words = questions.iter().map(|(_, one)| question(opened.asked.engine.consultation_words(one)));

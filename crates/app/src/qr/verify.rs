@@ -1,43 +1,43 @@
 //! `qr verify`: verifies every open or failed item that blocks, each by a review.
 
-use super::ask::Asked;
-use super::{Answered, Place, Preview, Watch};
+use super::ask::QrQuestion;
+use super::{Answered, Preview, QrContext, Watch};
 use crate::Failure;
 use crate::answer::v1::qr::{self as v1, Phase};
 use countersign_core::outcome::Outcome;
 use countersign_doors::qr::asking::{Unruled, Verified};
 use countersign_doors::qr::transition::gate;
-use countersign_doors::qr::{shell_word, words};
+use countersign_doors::qr::{shell_word, texts};
 use std::path::PathBuf;
 use tokio_util::sync::CancellationToken;
 
 /// Verifies the named items, or all that need it; with `prompt` it only shows the prompt of that item.
 pub async fn verify(
-    place: &Place,
+    context: &QrContext,
     artifacts: &[PathBuf],
     items: &[String],
     prompt: Option<&str>,
     watch: &impl Watch,
     cancel: &CancellationToken,
 ) -> Result<Answered<Preview<v1::Verified>>, Failure> {
-    let phase = place.phase()?;
-    place.dir.require(phase)?;
-    let asked = Asked::open(place, artifacts, prompt.is_none()).await?;
+    let phase = context.phase()?;
+    context.dir.require(phase)?;
+    let asked = QrQuestion::open(context, artifacts, prompt.is_none()).await?;
     if let Some(id) = prompt {
         let materials = asked.materials()?;
         let preview = asked.about(&materials).verifier_prompt(id).await?;
-        let pass = place.here(phase).command(&format!("record {} PASS", shell_word(id)));
+        let pass = context.here(phase).command(&format!("record {} PASS", shell_word(id)));
         let next = format!(
             "NEXT: Record your ruling, PASS or in its place FAIL --finding TEXT; no other word is one. Run: {pass}"
         );
         return Ok(Preview::prompt((preview.system_prompt, preview.payload), next));
     }
     let verified = all(&asked, items, watch, cancel).await?;
-    Ok(answer(place, &verified, None).map(Preview::Answer))
+    Ok(answer(context, &verified, None).map(Preview::Answer))
 }
 
 pub(super) async fn all(
-    asked: &Asked,
+    asked: &QrQuestion,
     ids: &[String],
     watch: &impl Watch,
     cancel: &CancellationToken,
@@ -48,10 +48,10 @@ pub(super) async fn all(
 }
 
 /// The answer. Items without a ruling are warnings.
-pub(super) fn answer(place: &Place, verified: &Verified, fixes: Option<u32>) -> Answered<v1::Verified> {
-    let (state, policy) = (&verified.state, place.policy());
-    let here = place.here(state.phase);
-    let text = words::verification_complete(state, policy, &here);
+pub(super) fn answer(context: &QrContext, verified: &Verified, fixes: Option<u32>) -> Answered<v1::Verified> {
+    let (state, policy) = (&verified.state, context.policy());
+    let here = context.here(state.phase);
+    let text = texts::verification_complete(state, policy, &here);
     let answer = v1::Verified {
         phase: Phase::new(state, policy, &here),
         verified: verified.items - verified.unruled.len(),
@@ -59,12 +59,12 @@ pub(super) fn answer(place: &Place, verified: &Verified, fixes: Option<u32>) -> 
         fixes,
     };
     let warnings = verified.unruled.iter().map(words_of).collect();
-    Answered::new(outcome(place, verified), text, answer).warn(warnings)
+    Answered::new(outcome(context, verified), text, answer).warn(warnings)
 }
 
 /// The worst of the gate's outcome and the outcomes of reviews without a ruling.
-fn outcome(place: &Place, verified: &Verified) -> Outcome {
-    let gated = gate(&verified.state, place.policy()).end.outcome();
+fn outcome(context: &QrContext, verified: &Verified) -> Outcome {
+    let gated = gate(&verified.state, context.policy()).end.outcome();
     let unruled = verified.unruled.iter().map(|unruled| unruled.outcome);
     Outcome::worst(unruled.chain([gated])).unwrap_or(gated)
 }

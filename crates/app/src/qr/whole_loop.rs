@@ -1,7 +1,7 @@
 //! `qr loop`: decompose, verify, fix, and again, until the gate passes or the loop ends for another reason.
 
-use super::ask::Asked;
-use super::{Answered, Place, Watch, decompose, guidance, verify};
+use super::ask::QrQuestion;
+use super::{Answered, QrContext, Watch, decompose, guidance, verify};
 use crate::answer::v1::qr::Verified;
 use crate::author::{OWN_CALL, actor};
 use crate::project::guard_program;
@@ -11,8 +11,8 @@ use countersign_core::policy::GateEnd;
 use countersign_core::text::{counted, cut_front_words, visible_line};
 use countersign_doors::qr::asking::{self, Remembered};
 use countersign_doors::qr::transition::gate;
-use countersign_doors::qr::{State, words};
-use countersign_engine::process::{self, Call, Ended, How};
+use countersign_doors::qr::{State, texts};
+use countersign_engine::process::{self, Call, Ended, ProcessEnd};
 use std::path::PathBuf;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
@@ -30,19 +30,19 @@ pub struct Loop {
 }
 
 pub async fn until_passed(
-    place: &Place,
+    context: &QrContext,
     wanted: &Loop,
     watch: &impl Watch,
     cancel: &CancellationToken,
 ) -> Result<Answered<Verified>, Failure> {
-    let phase = place.phase()?;
-    place.dir.create()?;
-    let asked = Asked::open(place, &wanted.artifacts, true).await?;
-    let fixer = place.project.words(&wanted.fixer);
+    let phase = context.phase()?;
+    context.dir.create()?;
+    let asked = QrQuestion::open(context, &wanted.artifacts, true).await?;
+    let fixer = context.project.words(&wanted.fixer);
     if fixer.is_empty() {
         return Err(Failure::usage("--fixer names no program").hint("for example --fixer 'claude -p'"));
     }
-    match place.dir.read(phase)?.map(|known| known.state).filter(|state| !state.items.is_empty()) {
+    match context.dir.read(phase)?.map(|known| known.state).filter(|state| !state.items.is_empty()) {
         None => {
             watch.note(&format!("{phase}: decomposing the work into items"));
             let state = decompose::decompose(&asked, true, watch, cancel).await?;
@@ -57,12 +57,12 @@ pub async fn until_passed(
         let known = Remembered { paths: asked.paths.clone(), verified: Some(looked_at) };
         asking::remember(&asked.qr, &known).await?;
         let state = &verified.state;
-        watch.note(&format!("{phase}, round {}: {}", state.iteration, words::counts(state)));
-        let end = gate(state, place.policy()).end;
+        watch.note(&format!("{phase}, round {}: {}", state.iteration, texts::counts(state)));
+        let end = gate(state, context.policy()).end;
         if end != GateEnd::Fail || !verified.unruled.is_empty() {
-            return Ok(verify::answer(place, &verified, Some(fixes)));
+            return Ok(verify::answer(context, &verified, Some(fixes)));
         }
-        fix(place, &asked, wanted, &fixer, state, watch, cancel).await?;
+        fix(context, &asked, wanted, &fixer, state, watch, cancel).await?;
         fixes += 1;
         let (state, _) = asked.qr.fixed(&[], &actor()).await?;
         watch.note(&format!("{phase}: fixes applied, round {} begins", state.iteration));
@@ -70,7 +70,7 @@ pub async fn until_passed(
 }
 
 /// Reopens items whose files changed since they passed.
-async fn look_again(asked: &Asked) -> Result<(), Failure> {
+async fn look_again(asked: &QrQuestion) -> Result<(), Failure> {
     let mut files = asked.qr.changed().await?;
     if asked.verified.as_ref() != Some(&asked.materials()?.digest()) {
         files.extend(asked.paths.iter().map(|path| path.to_string_lossy().into_owned()));
@@ -83,8 +83,8 @@ async fn look_again(asked: &Asked) -> Result<(), Failure> {
 
 /// Runs the fixer with the document's fix guidance on its standard input.
 async fn fix(
-    place: &Place,
-    asked: &Asked,
+    context: &QrContext,
+    asked: &QrQuestion,
     wanted: &Loop,
     fixer: &[String],
     state: &State,
@@ -93,14 +93,14 @@ async fn fix(
 ) -> Result<(), Failure> {
     let guidance = guidance::by_reviewer(asked, state, watch, cancel).await?;
     watch.warn(&guidance.warnings);
-    let here = place.here(state.phase);
-    let text = words::fix_guidance(state, place.policy(), &here, |item| guidance.fix(item));
+    let here = context.here(state.phase);
+    let text = texts::fix_guidance(state, context.policy(), &here, |item| guidance.fix(item));
     // The loop itself does the next step.
     let text: Vec<&str> = text.lines().filter(|line| !line.starts_with("NEXT:")).collect();
     let (program, args) = fixer.split_first().ok_or_else(|| Failure::usage("--fixer names no program"))?;
     let mut call = Call::new(program);
     call.args = args.iter().map(Into::into).collect();
-    call.cwd = place.project.root.path().to_owned();
+    call.cwd = context.project.root.path().to_owned();
     call.env = vec![(OWN_CALL.into(), "qr-loop".into())];
     call.stdin = (text.join("\n").trim_end().to_owned() + "\n").into_bytes();
     call.timeout = Duration::from_secs(wanted.fixer_timeout_seconds.into());
@@ -110,8 +110,8 @@ async fn fix(
     let ended = process::run(&guard_program()?, call, cancel).await;
     let ended = ended.map_err(|error| Failure::internal(format!("the fixer could not be run: {error}")))?;
     match ended.how {
-        How::Exited(0) => Ok(()),
-        How::Cancelled => Err(Failure::interrupted()),
+        ProcessEnd::Exited(0) => Ok(()),
+        ProcessEnd::Cancelled => Err(Failure::interrupted()),
         _ => Err(failed(program, &ended, wanted.fixer_timeout_seconds)),
     }
 }
@@ -119,14 +119,16 @@ async fn fix(
 /// The failure of a fixer. Its changes stay, unverified.
 fn failed(program: &str, ended: &Ended, seconds: u32) -> Failure {
     let (why, words) = match &ended.how {
-        How::TimedOut => (NoVerdict::Timeout, format!("did not end within {seconds} seconds")),
-        How::Exited(code) => (NoVerdict::Unavailable, format!("ended with exit code {code}")),
-        How::Signalled(signal) => (NoVerdict::Unavailable, format!("was ended by signal {signal}")),
-        How::NotStarted { reason } => (NoVerdict::Unavailable, format!("could not be started: {reason}")),
-        How::TooMuchOutput { limit_bytes } => {
+        ProcessEnd::TimedOut => (NoVerdict::Timeout, format!("did not end within {seconds} seconds")),
+        ProcessEnd::Exited(code) => (NoVerdict::Unavailable, format!("ended with exit code {code}")),
+        ProcessEnd::Signalled(signal) => (NoVerdict::Unavailable, format!("was ended by signal {signal}")),
+        ProcessEnd::NotStarted { reason } => {
+            (NoVerdict::Unavailable, format!("could not be started: {reason}"))
+        }
+        ProcessEnd::TooMuchOutput { limit_bytes } => {
             (NoVerdict::TooLong, format!("wrote more than {limit_bytes} bytes"))
         }
-        How::Cancelled | How::GuardLost => (NoVerdict::Unavailable, "was lost".to_owned()),
+        ProcessEnd::Cancelled | ProcessEnd::GuardLost => (NoVerdict::Unavailable, "was lost".to_owned()),
     };
     let said = visible_line(cut_front_words(&ended.stderr_tail, QUOTED_BYTES)).into_owned();
     let said = if said.trim().is_empty() { String::new() } else { format!(": {}", said.trim()) };

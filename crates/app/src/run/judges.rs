@@ -3,7 +3,7 @@
 use crate::Failure;
 use crate::change;
 use crate::project::{self, Project};
-use crate::wanted::built_in_rules;
+use crate::review_request::built_in_rules;
 use countersign_doors::run::judging::{Judging, ReviewConfigSource};
 use countersign_engine::config::{self, FILE_NAME, Flags, Gathered};
 use countersign_engine::engine::Judge;

@@ -4,7 +4,7 @@ mod judges;
 mod settings;
 mod waiting;
 
-pub use settings::How;
+pub use settings::RunSwitches;
 
 use crate::Failure;
 use crate::answer::v1::run::{Output, Results, Stop};
@@ -37,7 +37,7 @@ pub struct Request {
     pub max_concurrent: Option<u32>,
     /// Whether a screen shows the run, so that it asks and notifies no person.
     pub on_screen: bool,
-    pub how: How,
+    pub how: RunSwitches,
 }
 
 pub struct Retry {

@@ -20,7 +20,7 @@ const HITL_WITHOUT_REVIEW: &str =
     "`hitl_review: true` is in the settings, and without a review no task waits for a person";
 
 #[derive(Clone, Debug, Default)]
-pub struct How {
+pub struct RunSwitches {
     pub hitl_review: bool,
     /// A person decides elsewhere while the task waits.
     pub hitl_queue: bool,

@@ -1,6 +1,6 @@
 //! Notifications of tasks that wait for a person, sent during the run.
 
-use crate::notify::{self, About, Told};
+use crate::notify::{self, About, Notice};
 use crate::project::Project;
 use countersign_core::ids::ReviewId;
 use countersign_core::progress::ProgressEvent;
@@ -64,7 +64,7 @@ impl Waiting {
 async fn tell(project: &Project, ledger: &Ledger, task: &str, review: &ReviewId) {
     let stored = ledger.review(review).await.ok().flatten();
     let subject = stored.map(|stored| stored.review.subject.to_string());
-    let told = Told {
+    let told = Notice {
         about: About::PersonNeeded,
         subject: subject.unwrap_or_default(),
         review: Some(review.to_string()),

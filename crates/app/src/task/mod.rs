@@ -4,7 +4,7 @@ mod panel;
 mod reviewing;
 
 pub use panel::two_call;
-pub use reviewing::{Begun, Ready, Reviewed, When, WithoutReview, begin};
+pub use reviewing::{Ready, Reviewed, TaskReview, When, WithoutReview, begin};
 
 use crate::Failure;
 use crate::answer::v1::task::{self as v1, OneTask};

@@ -5,11 +5,11 @@ use crate::Failure;
 use crate::answer::v1::task::OneTask;
 use crate::author::OWN_CALL;
 use crate::change;
-use crate::notify::{self, About, Told};
+use crate::notify::{self, About, Notice};
 use crate::project::{self, Project};
 use crate::reader::Reader;
+use crate::review_request::built_in_rules;
 use crate::tasks::now;
-use crate::wanted::built_in_rules;
 use countersign_core::outcome::Outcome;
 use countersign_core::rule::Rule;
 use countersign_core::text::visible_line;
@@ -31,7 +31,7 @@ pub enum When {
 }
 
 /// A review, or why none is needed.
-pub enum Begun {
+pub enum TaskReview {
     Answered(WithoutReview, Box<OneTask>),
     Ready(Box<Ready>),
 }
@@ -75,7 +75,7 @@ pub struct Reviewed {
 
 pub struct PendingNotification {
     project: Project,
-    told: Told,
+    told: Notice,
 }
 
 impl PendingNotification {
@@ -90,12 +90,12 @@ pub async fn begin(
     typed: &str,
     session_log: Option<String>,
     when: When,
-) -> Result<Begun, Failure> {
+) -> Result<TaskReview, Failure> {
     let mut task = tasks.find(typed).await?;
     let settings = &base.project.config.service;
     match (when, task.status) {
         (When::Triggered, TaskStatus::Complete) => {
-            return Ok(Begun::Answered(WithoutReview::Nothing, Box::new(OneTask::new(&task))));
+            return Ok(TaskReview::Answered(WithoutReview::Nothing, Box::new(OneTask::new(&task))));
         }
         (_, TaskStatus::Skipped) => return Err(super::is_skipped(&task)),
         _ => {}
@@ -104,17 +104,17 @@ pub async fn begin(
         tasks.set(&mut task, TaskStatus::AwaitingReview, None, now().0).await?;
         let next = vec![format!("countersign task review {}", visible_line(&task.id))];
         let answer = OneTask { next, ..OneTask::new(&task) };
-        return Ok(Begun::Answered(WithoutReview::Waits(settings.trigger), Box::new(answer)));
+        return Ok(TaskReview::Answered(WithoutReview::Waits(settings.trigger), Box::new(answer)));
     }
     if !settings.enabled {
         tasks.set(&mut task, TaskStatus::Complete, None, now().0).await?;
-        return Ok(Begun::Answered(WithoutReview::Completed, Box::new(OneTask::new(&task))));
+        return Ok(TaskReview::Answered(WithoutReview::Completed, Box::new(OneTask::new(&task))));
     }
     // At once, also for callers that do not wait for the end.
     refuse_stopped(&tasks, &task).await?;
     let warnings = warnings(&base, &tasks, &task, session_log.is_some()).await?;
     let (rules, planner) = asked(&base).await?;
-    Ok(Begun::Ready(Box::new(Ready { base, tasks, task, rules, planner, session_log, warnings })))
+    Ok(TaskReview::Ready(Box::new(Ready { base, tasks, task, rules, planner, session_log, warnings })))
 }
 
 async fn asked(base: &change::Base) -> Result<(Vec<Rule>, Planner), Failure> {
@@ -220,7 +220,7 @@ fn next(finished: &Finished) -> Vec<String> {
     }
 }
 
-fn told(finished: &Finished) -> Option<Told> {
+fn told(finished: &Finished) -> Option<Notice> {
     let Finished { task, happened, judged, outcome, .. } = finished;
     // Another process notifies of its own reviews, and a person knows their own decision.
     judged.as_ref()?;
@@ -234,7 +234,7 @@ fn told(finished: &Finished) -> Option<Told> {
         (None, None, _) => return None,
     };
     let (subject, review) = (happened.subject.clone(), happened.review.id.clone());
-    Some(Told { about, subject, review, notification })
+    Some(Notice { about, subject, review, notification })
 }
 
 /// Files that are no part of the work: the plan, whose statuses we write.

@@ -12,7 +12,7 @@ pub const DEFAULT_CEILING_ROUNDS: u32 = 5;
 pub const DEFAULT_ITEM_FAILURES_MAX: u32 = 5;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Standing {
+pub enum ItemState {
     /// There is no ruling on it in this round.
     Open,
     Passed,
@@ -26,7 +26,7 @@ pub enum Standing {
 pub struct GateItem<'i> {
     pub id: &'i str,
     pub severity: Severity,
-    pub standing: Standing,
+    pub standing: ItemState,
     pub failures: u32,
 }
 
@@ -125,11 +125,11 @@ pub fn gate<'i>(
         any = true;
         let blocks = item.severity >= threshold;
         match item.standing {
-            Standing::Passed => {}
-            Standing::Accepted => gated.accepted.push(item.id),
-            Standing::Open | Standing::Failed if !blocks => gated.waived.push(item.id),
-            Standing::Open => gated.open.push(item.id),
-            Standing::Failed => {
+            ItemState::Passed => {}
+            ItemState::Accepted => gated.accepted.push(item.id),
+            ItemState::Open | ItemState::Failed if !blocks => gated.waived.push(item.id),
+            ItemState::Open => gated.open.push(item.id),
+            ItemState::Failed => {
                 gated.failed.push(item.id);
                 if item.failures >= policy.item_failures_max {
                     gated.capped.push(item.id);
@@ -152,10 +152,10 @@ pub fn gate<'i>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use ItemState::{Accepted, Failed, Open, Passed};
     use Severity::{May, Must, Should};
-    use Standing::{Accepted, Failed, Open, Passed};
 
-    fn end(items: &[(Severity, Standing)], round: u32) -> GateEnd {
+    fn end(items: &[(Severity, ItemState)], round: u32) -> GateEnd {
         let items =
             items.iter().map(|&(severity, standing)| GateItem { id: "x", severity, standing, failures: 1 });
         gate(items, round, &GatePolicy { ceiling_rounds: 9, ..GatePolicy::default() }).end

@@ -32,7 +32,7 @@ impl Body {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Shown {
+pub struct ShownFile {
     pub path: String,
     pub output: String,
     pub body: Body,
@@ -44,7 +44,7 @@ pub fn fits_inline(files: usize, bytes: u64, max_inline_files: Option<usize>, pr
 }
 
 /// Builds the payload. If any file is [`Body::Listed`], all are listed by path.
-pub fn payload(files: &[Shown], notes: Option<&str>) -> String {
+pub fn payload(files: &[ShownFile], notes: Option<&str>) -> String {
     let notes = notes.filter(|notes| !notes.trim().is_empty());
     let mut changes = Changes::default();
     let mut parts = vec![];
@@ -91,7 +91,7 @@ pub(super) fn notice(changes: Changes) -> String {
     )
 }
 
-fn inline(file: &Shown, changes: &mut Changes) -> String {
+fn inline(file: &ShownFile, changes: &mut Changes) -> String {
     let path = harmless_name(&file.path, changes);
     let content = match &file.body {
         Body::Text(text) => harmless(text, changes),
@@ -106,7 +106,7 @@ fn inline(file: &Shown, changes: &mut Changes) -> String {
     format!("{FILE_RULE} {path} {FILE_RULE}\n{content}")
 }
 
-fn listing(files: &[Shown], changes: &mut Changes) -> String {
+fn listing(files: &[ShownFile], changes: &mut Changes) -> String {
     let mut out = format!(
         "[{} files: their contents are not included here. Read the files below as needed to evaluate the \
          criteria.]",

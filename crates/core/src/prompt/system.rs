@@ -1,7 +1,7 @@
 //! The system prompt, who the reviewer is, what is asked and how to answer; and the instructions of a self-review, a
 //! complete Markdown document for the author's own reviewer.
 
-use super::payload::{Shown, payload};
+use super::payload::{ShownFile, payload};
 use super::{Shape, criteria_list, quoted_notes};
 use crate::text;
 
@@ -111,7 +111,7 @@ pub struct ReviewSection {
 /// Everything the document is made of.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SelfReview {
-    pub files: Vec<Shown>,
+    pub files: Vec<ShownFile>,
     pub reviews: Vec<ReviewSection>,
     pub notes: Option<String>,
     /// How to hand the result in, in the door's own words.
@@ -234,8 +234,8 @@ mod tests {
         }
     }
 
-    fn files() -> Vec<Shown> {
-        vec![Shown { path: "a.md".into(), output: "docs".into(), body: Body::Listed }]
+    fn files() -> Vec<ShownFile> {
+        vec![ShownFile { path: "a.md".into(), output: "docs".into(), body: Body::Listed }]
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The fold: events become a review. It records and never decides.
 
-use super::{Actor, By, Event, Failure, Given, Review, Round, State};
+use super::{Actor, By, Event, Failure, RecordedAnswer, Review, Round, State};
 use crate::digest::Key;
 use crate::ids::ReviewId;
 use crate::judge::{Judgement, RoundEnd};
@@ -30,7 +30,7 @@ pub fn apply(mut review: Review, event: &Event) -> Review {
         }
         Event::Answered { key, answer, by, place, .. } => {
             let n = review.events;
-            let given = Given { answer: answer.clone(), by: by.clone(), n, place: place.clone() };
+            let given = RecordedAnswer { answer: answer.clone(), by: by.clone(), n, place: place.clone() };
             answered(&mut review, key, given);
         }
         Event::AskFailed { key, why, detail, fixed, budget, .. } => {
@@ -74,7 +74,7 @@ pub fn fold<'a>(id: ReviewId, events: impl IntoIterator<Item = &'a Event>) -> Re
     events.into_iter().fold(Review::unopened(id), apply)
 }
 
-fn answered(review: &mut Review, key: &Key, given: Given) {
+fn answered(review: &mut Review, key: &Key, given: RecordedAnswer) {
     match given.by {
         // The disputed answer stays on record; this one stands in its place from now on.
         By::Disputed { .. } => {

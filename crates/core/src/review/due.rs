@@ -29,12 +29,12 @@ pub fn due(review: &Review) -> Vec<Effect> {
     let mut waits = false;
     for (index, assignment) in round.assignments.iter().enumerate() {
         let (candidate, repair) = match wanted(round, assignment) {
-            Wanted::Nothing => continue,
-            Wanted::SelfReview => {
+            Need::Nothing => continue,
+            Need::SelfReview => {
                 waits = true;
                 continue;
             }
-            Wanted::Asking(candidate, repair) => (candidate, repair),
+            Need::Asking(candidate, repair) => (candidate, repair),
         };
         // Two assignments under one key are one question.
         if asked.insert(&candidate.key) {
@@ -60,13 +60,13 @@ pub fn due(review: &Review) -> Vec<Effect> {
 pub(super) fn is_due(review: &Review, key: &Key) -> bool {
     let (State::Judging, Some(round)) = (review.state, review.round()) else { return false };
     round.asking(key).any(|(_, assignment)| match wanted(round, assignment) {
-        Wanted::Asking(candidate, _) => candidate.key == *key,
-        Wanted::SelfReview | Wanted::Nothing => false,
+        Need::Asking(candidate, _) => candidate.key == *key,
+        Need::SelfReview | Need::Nothing => false,
     })
 }
 
 /// What an assignment still needs.
-enum Wanted<'a> {
+enum Need<'a> {
     /// It is answered, or no reviewer is left to ask.
     Nothing,
     SelfReview,
@@ -75,25 +75,25 @@ enum Wanted<'a> {
 }
 
 /// Only an unavailable reviewer is followed by the next one, and a self-review never takes the place of a reviewer.
-fn wanted<'a>(round: &Round, assignment: &'a Assignment) -> Wanted<'a> {
+fn wanted<'a>(round: &Round, assignment: &'a Assignment) -> Need<'a> {
     if round.answer_to(assignment).is_some() {
-        return Wanted::Nothing;
+        return Need::Nothing;
     }
     if assignment.is_self_review() {
-        return Wanted::SelfReview;
+        return Need::SelfReview;
     }
     for candidate in
         assignment.candidates.iter().filter(|candidate| candidate.kind != ReviewerKind::SelfReview)
     {
         let failures = round.failures.get(&candidate.key).map(Vec::as_slice).unwrap_or_default();
         if let Some(repair) = next_try(failures) {
-            return Wanted::Asking(candidate, repair);
+            return Need::Asking(candidate, repair);
         }
         if failures.last().is_some_and(|failure| failure.why != NoVerdict::Unavailable) {
             break;
         }
     }
-    Wanted::Nothing
+    Need::Nothing
 }
 
 /// Whether to ask (again): a reply that could not be used is asked for once more, with the defect named.

@@ -4,10 +4,10 @@ use super::{Actor, Dispute};
 use crate::answer::Answer;
 use crate::cost::BudgetOf;
 use crate::digest::{Digest, Key};
+use crate::endpoint::Endpoint;
 use crate::ids::{CallId, ReviewId, Subject, Token};
 use crate::judge::{Judgement, RoundEnd};
 use crate::outcome::{NoVerdict, Settlement};
-use crate::place::Place;
 use crate::plan::Assignment;
 use crate::policy::Policy;
 use crate::rule::Rule;
@@ -41,8 +41,8 @@ pub enum Event {
         /// Which look at the work it is.
         #[serde(default, skip_serializing_if = "crate::is_default")]
         look: u32,
-        #[serde(default, skip_serializing_if = "Place::is_empty")]
-        place: Place,
+        #[serde(default, skip_serializing_if = "Endpoint::is_empty")]
+        place: Endpoint,
     },
     Answered {
         round: u32,

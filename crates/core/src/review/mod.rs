@@ -62,7 +62,7 @@ pub struct Review {
     pub budget_from_round: u32,
     pub disputes: Vec<Dispute>,
     /// Answers without the findings that were withdrawn, by key.
-    pub amended: BTreeMap<Key, Given>,
+    pub amended: BTreeMap<Key, RecordedAnswer>,
     /// How often the rules changed between rounds.
     pub rule_changes: u32,
     /// How many events this is the fold of.
@@ -89,7 +89,7 @@ pub struct Round {
     pub assignments: Vec<Assignment>,
     /// Indices of the assignments that ask under a key: with thousands of them, none is searched for.
     asks: BTreeMap<Key, Vec<usize>>,
-    pub answers: BTreeMap<Key, Given>,
+    pub answers: BTreeMap<Key, RecordedAnswer>,
     /// Where questions were asked, by call; those without a place are left out.
     asked_at: BTreeMap<CallId, Digest>,
     pub failures: BTreeMap<Key, Vec<Failure>>,
@@ -102,7 +102,7 @@ pub struct Round {
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub struct Given {
+pub struct RecordedAnswer {
     pub answer: Answer,
     pub by: By,
     pub n: u64,
@@ -181,14 +181,15 @@ impl Review {
     }
 
     /// An answer as it stands now: without what was withdrawn since it was given.
-    fn standing_answer<'a>(&'a self, key: &Key, given: &'a Given) -> &'a Given {
+    fn standing_answer<'a>(&'a self, key: &Key, given: &'a RecordedAnswer) -> &'a RecordedAnswer {
         self.amended.get(key).filter(|amended| amended.n > given.n).unwrap_or(given)
     }
 
     /// Whether a finding of the current round was withdrawn since it was judged.
     fn has_withdrawn(&self) -> bool {
-        let newer =
-            |(key, given): (&Key, &Given)| self.amended.get(key).is_some_and(|other| other.n > given.n);
+        let newer = |(key, given): (&Key, &RecordedAnswer)| {
+            self.amended.get(key).is_some_and(|other| other.n > given.n)
+        };
         self.round().is_some_and(|round| round.answers.iter().any(newer))
     }
 
@@ -244,7 +245,7 @@ impl Round {
     }
 
     /// The answer to an assignment, by whichever candidate gave one.
-    pub fn answer_to<'a>(&'a self, assignment: &'a Assignment) -> Option<(&'a Key, &'a Given)> {
+    pub fn answer_to<'a>(&'a self, assignment: &'a Assignment) -> Option<(&'a Key, &'a RecordedAnswer)> {
         let given = |candidate: &'a Candidate| Some((&candidate.key, self.answers.get(&candidate.key)?));
         assignment.candidates.iter().find_map(given)
     }

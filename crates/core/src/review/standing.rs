@@ -38,13 +38,13 @@ impl Known {
 /// What a ruling stands under: its key, and the mark of the place where it was asked.
 type KeyAndPlace = (Key, Option<Digest>);
 
-pub(super) struct Standing {
+pub(super) struct KnownRulings {
     all: BTreeMap<KeyAndPlace, Known>,
     /// Failures, by key: each stands at every place.
     failures: BTreeMap<Key, Known>,
 }
 
-impl Standing {
+impl KnownRulings {
     /// Rulings of other reviews and of this one: the latest, unless an earlier one is worse. `fresh` drops passes.
     pub(super) fn of(review: &Review, known: Vec<Known>, fresh: bool) -> Self {
         let mut all: BTreeMap<KeyAndPlace, Known> =

@@ -2,15 +2,15 @@
 //! its subject. One table for every door.
 
 use super::due::is_due;
-use super::standing::{Known, Standing};
+use super::standing::{Known, KnownRulings};
 use super::{Actor, By, Decision, Dispute, Effect, Event, Review, State, apply, dispute, due, people};
 use crate::answer::{Answer, Reviewed};
 use crate::cost::BudgetOf;
 use crate::digest::{Digest, Key};
+use crate::endpoint::Endpoint;
 use crate::ids::{CallId, Subject, Token};
 use crate::judge::{Judgement, RoundEnd, judge};
 use crate::outcome::{NoVerdict, Outcome, Settlement, Stop};
-use crate::place::Place;
 use crate::plan::{Assignment, FIRST_LOOK, ReviewerKind};
 use crate::policy::{Attempts, COOL_OFF_MS, MAX_EMPTY_ROUNDS, MAX_SELF_REVIEW_CALLS, Policy};
 use crate::rule::Rule;
@@ -24,7 +24,7 @@ pub enum Input {
         call: CallId,
         key: Key,
         reviewer: String,
-        place: Place,
+        place: Endpoint,
     },
     Answered {
         key: Key,
@@ -206,7 +206,7 @@ fn new_round(review: &Review, submit: Submit, rules: Option<Vec<Rule>>) -> Vec<E
     let accept_bare = review
         .round()
         .map_or(submit.opening.policy.accept_bare_verdicts, |_| review.policy.accept_bare_verdicts);
-    let standing = Standing::of(review, submit.known, submit.fresh);
+    let standing = KnownRulings::of(review, submit.known, submit.fresh);
     let mut events = vec![];
     let mut taken: HashSet<&Key> = HashSet::new();
     for assignment in &submit.assignments {
@@ -227,7 +227,7 @@ fn asking(
     call: CallId,
     key: Key,
     reviewer: String,
-    place: Place,
+    place: Endpoint,
 ) -> Result<Vec<Event>, Refused> {
     let round = review.round().filter(|_| is_due(review, &key)).ok_or(Refused::NotAsked)?;
     let candidate = round.asking(&key).find_map(|(_, assignment)| assignment.candidate(&key));

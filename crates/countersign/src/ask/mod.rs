@@ -15,8 +15,8 @@ use countersign_app::{Code, Failure};
 use countersign_core::criterion::Severity;
 use countersign_core::review::{State, Verb};
 use countersign_core::text::visible_line;
-use countersign_doors::run::human::{CHOICES, Choice, INVALID, Line, PROMPT, Shown, choice, lines};
-use countersign_doors::run::run::{Asked, HumanGate, Question, Said};
+use countersign_doors::run::human::{CHOICES, Choice, GateSummary, INVALID, Line, PROMPT, choice, lines};
+use countersign_doors::run::run::{Asked, HumanGate, PersonAnswer, Question};
 use countersign_engine::ledger::Stored;
 use pager::Left;
 use std::io::{self, Write};
@@ -46,21 +46,21 @@ impl HumanGate for TerminalGate {
 impl TerminalGate {
     /// Asks, and records the decision about exactly the work that was shown. Where another decision was recorded first,
     /// that one counts.
-    async fn decided(&self, question: Question<'_>) -> Result<Said<Box<Stored>>, Failure> {
+    async fn decided(&self, question: Question<'_>) -> Result<PersonAnswer<Box<Stored>>, Failure> {
         let Question { shown, diff, files, engine, stored } = question;
         let failed = |error: io::Error| Failure {
             code: Code::Run,
             ..Failure::internal(format!("the terminal cannot be used: {error}"))
         };
         let verb = match ask(shown, diff, files, &self.cancel).await.map_err(failed)? {
-            Said::Decided(verb) => verb,
-            Said::Nobody => return Ok(Said::Nobody),
-            Said::Interrupted => return Ok(Said::Interrupted),
+            PersonAnswer::Decided(verb) => verb,
+            PersonAnswer::NotPresent => return Ok(PersonAnswer::NotPresent),
+            PersonAnswer::Interrupted => return Ok(PersonAnswer::Interrupted),
         };
         let (id, about) = (&stored.review.id, stored.review.digest().cloned());
         let given = Decide { action: verb.into(), by: actor(), reason: Some(REASON.to_owned()), about };
         match decide(&self.project, engine, id, given).await {
-            Ok(stored) => Ok(Said::Decided(Box::new(stored))),
+            Ok(stored) => Ok(PersonAnswer::Decided(Box::new(stored))),
             Err(failure) => {
                 let now = engine.get(id).await?;
                 if now.review.state == State::AwaitingPerson {
@@ -68,7 +68,7 @@ impl TerminalGate {
                 }
                 say(&format!("Nothing was decided: {}", visible_line(&failure.message)), "\n")
                     .map_err(failed)?;
-                Ok(Said::Decided(Box::new(now)))
+                Ok(PersonAnswer::Decided(Box::new(now)))
             }
         }
     }
@@ -93,29 +93,29 @@ pub async fn go_on(task: &str, error: &str, cancel: &CancellationToken) -> io::R
 /// Asks a person. Without a terminal, or once it is closed, nothing is decided, and the task waits. `diff` is the change,
 /// `files` are those it touches, to open in an editor.
 pub async fn ask(
-    shown: &Shown,
+    shown: &GateSummary,
     diff: &str,
     files: &[PathBuf],
     cancel: &CancellationToken,
-) -> io::Result<Said<Verb>> {
+) -> io::Result<PersonAnswer<Verb>> {
     if !terminal::is_there() {
-        return Ok(Said::Nobody);
+        return Ok(PersonAnswer::NotPresent);
     }
     match (Gate { shown, diff, files, cancel }).ask().await {
-        Err(error) if terminal::is_closed(&error) => Ok(Said::Nobody),
+        Err(error) if terminal::is_closed(&error) => Ok(PersonAnswer::NotPresent),
         said => said,
     }
 }
 
 struct Gate<'g> {
-    shown: &'g Shown,
+    shown: &'g GateSummary,
     diff: &'g str,
     files: &'g [PathBuf],
     cancel: &'g CancellationToken,
 }
 
 impl Gate<'_> {
-    async fn ask(&self) -> io::Result<Said<Verb>> {
+    async fn ask(&self) -> io::Result<PersonAnswer<Verb>> {
         let mut input = Input::new()?;
         let lines = lines(self.shown);
         if longer_than_screen(&lines)
@@ -129,13 +129,13 @@ impl Gate<'_> {
             let line = tokio::select! {
                 () = self.cancel.cancelled() => {
                     say("\n", "")?;
-                    return Ok(Said::Interrupted);
+                    return Ok(PersonAnswer::Interrupted);
                 }
                 line = input.line() => line?,
             };
-            let Some(typed) = line else { return Ok(Said::Nobody) };
+            let Some(typed) = line else { return Ok(PersonAnswer::NotPresent) };
             match choice(&typed) {
-                Choice::Decide(verb) => return Ok(Said::Decided(verb)),
+                Choice::Decide(verb) => return Ok(PersonAnswer::Decided(verb)),
                 Choice::Invalid => say(INVALID, "\n")?,
                 Choice::Diff => {
                     if let Some(said) = self.show_diff(&mut input).await? {
@@ -154,7 +154,7 @@ impl Gate<'_> {
         }
     }
 
-    async fn show_diff(&self, input: &mut Input) -> io::Result<Option<Said<Verb>>> {
+    async fn show_diff(&self, input: &mut Input) -> io::Result<Option<PersonAnswer<Verb>>> {
         if self.diff.trim().is_empty() {
             say("There is no change to show.", "\n")?;
             return Ok(None);
@@ -164,11 +164,11 @@ impl Gate<'_> {
     }
 }
 
-fn left(left: Left) -> Option<Said<Verb>> {
+fn left(left: Left) -> Option<PersonAnswer<Verb>> {
     match left {
         Left::Read => None,
-        Left::Closed => Some(Said::Nobody),
-        Left::Interrupted => Some(Said::Interrupted),
+        Left::Closed => Some(PersonAnswer::NotPresent),
+        Left::Interrupted => Some(PersonAnswer::Interrupted),
     }
 }
 

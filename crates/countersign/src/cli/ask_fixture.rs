@@ -8,8 +8,8 @@ use countersign_app::author::actor;
 use countersign_core::criterion::Severity;
 use countersign_core::outcome::Outcome;
 use countersign_core::progress::Issue;
-use countersign_doors::run::human::Shown;
-use countersign_doors::run::run::Said;
+use countersign_doors::run::human::GateSummary;
+use countersign_doors::run::run::PersonAnswer;
 use serde::Deserialize;
 use serde_json::json;
 use std::path::PathBuf;
@@ -48,18 +48,18 @@ pub async fn run(options: &AskFixtureOptions, cancel: &CancellationToken) -> Res
         return Ok(Answer::new(Outcome::Passed, text, json!({})));
     }
     let issue = |(severity, text, place)| Issue { severity, text, place: Some(place) };
-    let shown = Shown {
+    let shown = GateSummary {
         task: "TASK-003".into(),
         name: "Add API endpoints".into(),
         issues: fixture.issues.into_iter().map(issue).collect(),
         verdict: "REVIEW_FAILED".into(),
     };
     match ask(&shown, &fixture.diff, &fixture.files, cancel).await.map_err(|error| failed(&error))? {
-        Said::Decided(verb) => {
+        PersonAnswer::Decided(verb) => {
             let text = format!("said: {} by {}: {REASON}\n", verb.name(), actor().words());
             Ok(Answer::new(Outcome::Passed, text, json!({})))
         }
-        Said::Nobody => Ok(Answer::new(Outcome::AwaitingPerson, "said: nothing\n", json!({}))),
-        Said::Interrupted => Err(Failure::interrupted()),
+        PersonAnswer::NotPresent => Ok(Answer::new(Outcome::AwaitingPerson, "said: nothing\n", json!({}))),
+        PersonAnswer::Interrupted => Err(Failure::interrupted()),
     }
 }

@@ -5,7 +5,7 @@ use crate::output::{Answer, counted, dim, local, outcome_words, paint_outcome};
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 use countersign_app::answer::v1::{Entry, Log, Row};
-use countersign_app::log::{Wanted, log};
+use countersign_app::log::{LogQuery, log};
 use countersign_app::project::Project;
 use countersign_app::time::since;
 use countersign_core::outcome::Outcome;
@@ -51,7 +51,7 @@ fn outcomes() -> PossibleValuesParser {
 pub async fn run(global: &Global, options: LogOptions) -> Result<Answer, Failure> {
     let project = Project::find(global.config.as_deref(), None)?;
     let LogOptions { id, limit, from, since, outcome, subject, reviewer, verify } = options;
-    let wanted = Wanted { id, limit, from, since_ms: since, outcome, subject, reviewer, verify };
+    let wanted = LogQuery { id, limit, from, since_ms: since, outcome, subject, reviewer, verify };
     let answer = log(&project, &wanted).await?;
     let text = text(&answer.own);
     Ok(Answer::of(answer, text))

@@ -6,8 +6,8 @@ use crate::output::{Answer, Printer, verdict_text};
 use clap::Args;
 use countersign_app::project::Project;
 use countersign_app::review;
+use countersign_app::review_request::{ReviewRequest, Words};
 use countersign_app::task::When;
-use countersign_app::wanted::{Wanted, Words};
 use countersign_core::criterion::Criterion;
 use countersign_doors::service::plan;
 use countersign_engine::config::Flags;
@@ -114,7 +114,7 @@ pub async fn run(
     };
     project.author = options.author.or(project.author);
     let planner = project.planner(options.max_inline_files)?;
-    let wanted = Wanted { change, ..wanted(&project, &options).await? };
+    let wanted = ReviewRequest { change, ..wanted(&project, &options).await? };
     let prepared = wanted.prepare(&project, &planner, &mut warnings).await?;
     if options.dry_run {
         return super::review_preview::run(&project, &planner, &prepared, printer, warnings).await;
@@ -163,12 +163,12 @@ fn again(options: &ReviewOptions) -> String {
     }
 }
 
-pub async fn wanted(project: &Project, options: &ReviewOptions) -> Result<Wanted, Failure> {
+pub async fn wanted(project: &Project, options: &ReviewOptions) -> Result<ReviewRequest, Failure> {
     let notes = match &options.notes {
         None => None,
         Some(path) => Some(review::notes(&project.here.join(path)).await?),
     };
-    Ok(Wanted {
+    Ok(ReviewRequest {
         paths: options.paths.clone(),
         change: None,
         criteria: options.criterion.iter().map(|typed| criterion(typed)).collect::<Result<_, _>>()?,

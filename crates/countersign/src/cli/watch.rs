@@ -1,7 +1,7 @@
 //! `countersign watch`: the events of this project, live, of all processes.
 
+mod event_line;
 mod reader;
-mod words;
 
 use super::{Failure, Global};
 use crate::output::{Answer, Printer, write_out};
@@ -76,12 +76,12 @@ async fn follow(
     loop {
         let event = feed.next().await.map_err(|error| lost(error, last))?;
         last = Some(event.seq);
-        if !options.subject.as_deref().is_none_or(|subject| words::is_about(&event, subject)) {
+        if !options.subject.as_deref().is_none_or(|subject| event_line::is_about(&event, subject)) {
             continue;
         }
         let line = match printer.json {
             true => format!("{}\n", json!(v1::Event::from(&event))),
-            false => words::line(&event),
+            false => event_line::line(&event),
         };
         if !write_out(&line) {
             return Ok(());

@@ -7,7 +7,7 @@
 //! To add a tool, put a [`tools::Tool`] into the table `TOOLS` of a file in `tools/`; [`tools::TABLES`] lists the tables.
 //! Listing, calling, schemas, bounds, progress, cancelling and errors work for every table. In the function of a tool:
 //! - `call.arguments::<T>()` reads the arguments into a type with `deny_unknown_fields` and `JsonSchema`. Strings with a
-//!   NUL or longer than [`countersign_app::given::TEXT_LIMIT_BYTES`] are refused.
+//!   NUL or longer than [`countersign_app::arguments::TEXT_LIMIT_BYTES`] are refused.
 //! - `call.project()` reads the configuration anew; `call.server.engine(&project)` opens the engine at first use.
 //! - `call.server.perform(&engine, ticket)` runs a review in the background. It outlives the call; when the server stops,
 //!   it stops and can be resumed.

@@ -3,7 +3,7 @@
 use super::tools::Call;
 use countersign_app::Failure;
 use countersign_app::answer::v1::{self, State};
-use countersign_app::resident::{LOOK, ReviewState, is_performed};
+use countersign_app::server_state::{LOOK, ReviewState, is_performed};
 use countersign_core::ids::ReviewId;
 use countersign_core::progress::ProgressEvent;
 use countersign_core::text::visible_line;

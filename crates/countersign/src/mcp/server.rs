@@ -3,7 +3,7 @@
 use super::Options;
 use super::tools::Afterwards;
 use countersign_app::project::Project;
-use countersign_app::resident::Resident;
+use countersign_app::server_state::ServerState;
 use countersign_doors::jobs::Memory;
 use std::ops::Deref;
 use std::sync::{Arc, OnceLock};
@@ -15,7 +15,7 @@ pub type Delivery = OwnedRwLockReadGuard<()>;
 
 #[derive(Clone)]
 pub struct Server {
-    resident: Resident,
+    resident: ServerState,
     pub options: Arc<Options>,
     /// Whether one client is served, so that it need not say who it is.
     pub one_client: bool,
@@ -27,7 +27,7 @@ pub struct Server {
 impl Server {
     pub fn new(options: Options, one_client: bool, stopping: CancellationToken) -> Self {
         let (folder, config) = (options.folder.clone(), options.config.clone());
-        let resident = Resident::new("countersign mcp", folder, config, stopping);
+        let resident = ServerState::new("countersign mcp", folder, config, stopping);
         let options = Arc::new(options);
         Self { resident, options, one_client, memory: Arc::default(), deliveries: Arc::default() }
     }
@@ -57,9 +57,9 @@ impl Server {
 }
 
 impl Deref for Server {
-    type Target = Resident;
+    type Target = ServerState;
 
-    fn deref(&self) -> &Resident {
+    fn deref(&self) -> &ServerState {
         &self.resident
     }
 }

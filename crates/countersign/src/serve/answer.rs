@@ -1,7 +1,7 @@
 //! From a request to its answer: the router made from the tables, the gate, parameters and body.
 
 use super::call::{Call, json};
-use super::parameter::{Parameters, Place};
+use super::parameter::{ParameterIn, Parameters};
 use super::refusal::Refusal;
 use super::route::{Route, all};
 use crate::loopback::{Gate, MESSAGE_LIMIT_BYTES, Refused};
@@ -12,7 +12,7 @@ use axum::http::header::{CONTENT_TYPE, HeaderMap, HeaderValue, WWW_AUTHENTICATE}
 use axum::response::Response;
 use axum::routing::on;
 use axum::{RequestExt, Router};
-use countersign_app::resident::Resident;
+use countersign_app::server_state::ServerState;
 use countersign_app::{Code, Failure};
 use countersign_core::strict_json;
 use serde_json::Value;
@@ -23,7 +23,7 @@ const BODY_TIMEOUT: Duration = Duration::from_secs(30);
 
 #[derive(Clone)]
 pub struct Served {
-    pub resident: Resident,
+    pub resident: ServerState,
     pub gate: Arc<Gate>,
 }
 
@@ -111,7 +111,7 @@ fn not_admitted(refused: Refused, route: Option<&Route>) -> Response {
 }
 
 fn from_headers(route: &Route, headers: &HeaderMap, into: &mut Parameters) -> Result<(), Refusal> {
-    for parameter in route.parameters.iter().filter(|parameter| parameter.place == Place::Header) {
+    for parameter in route.parameters.iter().filter(|parameter| parameter.place == ParameterIn::Header) {
         for value in headers.get_all(parameter.name) {
             let value = value.to_str().unwrap_or_default().to_owned();
             into.take(parameter, value)?;

@@ -9,8 +9,8 @@ use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use countersign_app::Failure;
 use countersign_app::answer::v1;
-use countersign_app::given;
-use countersign_app::resident::Resident;
+use countersign_app::arguments;
+use countersign_app::server_state::ServerState;
 use countersign_engine::ledger::Ledger;
 use futures_util::stream;
 use serde::Serialize;
@@ -22,7 +22,7 @@ use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
 pub struct Call {
-    pub resident: Resident,
+    pub resident: ServerState,
     pub route: &'static Route,
     /// The values of the query, and of headers that the route takes.
     pub parameters: Parameters,
@@ -36,7 +36,7 @@ pub struct Call {
 impl Call {
     pub fn body<T: DeserializeOwned>(&mut self) -> Result<T, Refusal> {
         let body = self.body.take().unwrap_or_default();
-        given::read(body).map_err(|failure| Refusal { status: StatusCode::BAD_REQUEST, failure })
+        arguments::read(body).map_err(|failure| Refusal { status: StatusCode::BAD_REQUEST, failure })
     }
 
     pub fn patience(&self) -> Option<Duration> {

@@ -15,7 +15,7 @@ mod routes;
 
 use crate::loopback::{self, Gate, Listener};
 use countersign_app::Failure;
-use countersign_app::resident::Resident;
+use countersign_app::server_state::ServerState;
 use std::path::PathBuf;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
@@ -30,13 +30,13 @@ pub async fn serve(
     port: u16,
     cancel: &CancellationToken,
 ) -> Result<(), Failure> {
-    let resident = Resident::new(NAME, folder, config, cancel.child_token());
+    let resident = ServerState::new(NAME, folder, config, cancel.child_token());
     let served = listen(&resident, port).await;
     resident.stop().await;
     served
 }
 
-async fn listen(resident: &Resident, port: u16) -> Result<(), Failure> {
+async fn listen(resident: &ServerState, port: u16) -> Result<(), Failure> {
     let project = resident.project()?;
     let listener = Listener::bind(NAME, port).await?;
     let token = loopback::provide_token(NAME, &project.ledger_dir(), TOKEN_FILE)?;

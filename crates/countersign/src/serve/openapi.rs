@@ -1,8 +1,8 @@
 //! The description of everything that is served, made from the tables of routes.
 
-use super::parameter::{Kind, Parameter, Place, WITHOUT_NUL};
+use super::parameter::{Kind, Parameter, ParameterIn, WITHOUT_NUL};
 use super::refusal::STATUSES;
-use super::route::{Given, Route, all};
+use super::route::{ResponseSpec, Route, all};
 use countersign_app::answer::v1;
 use schemars::SchemaGenerator;
 use schemars::generate::SchemaSettings;
@@ -108,8 +108,8 @@ fn operation(route: &Route, schemas: &mut Schemas) -> Value {
 
 fn parameter(parameter: &Parameter) -> Value {
     let place = match parameter.place {
-        Place::Query => "query",
-        Place::Header => "header",
+        ParameterIn::Query => "query",
+        ParameterIn::Header => "header",
     };
     json!({
         "name": parameter.name, "in": place, "required": false, "description": parameter.words,
@@ -119,7 +119,7 @@ fn parameter(parameter: &Parameter) -> Value {
 
 fn responses(route: &Route, schemas: &mut Schemas) -> Value {
     let mut responses = Map::new();
-    for Given { status, words, schema } in route.answers {
+    for ResponseSpec { status, words, schema } in route.answers {
         let (kind, schema) = match schema {
             Some(schema) => ("application/json", json!(schema(&mut schemas.given))),
             None => ("text/event-stream", json!({ "type": "string" })),

@@ -14,19 +14,19 @@ pub const WITHOUT_NUL: &str = r"^[^\u0000]*$";
 
 pub struct Parameter {
     pub name: &'static str,
-    pub place: Place,
+    pub place: ParameterIn,
     pub kind: Kind,
     pub words: &'static str,
 }
 
 impl Parameter {
     pub const fn query(name: &'static str, kind: Kind, words: &'static str) -> Self {
-        Self { name, place: Place::Query, kind, words }
+        Self { name, place: ParameterIn::Query, kind, words }
     }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum ParameterIn {
     Query,
     Header,
 }
@@ -86,7 +86,7 @@ impl Parameters {
             let (Some(name), Some(value)) = (decoded(name), decoded(value)) else {
                 return Err(Refusal::malformed("the query is not percent-encoded UTF-8"));
             };
-            let fits = |known: &&Parameter| known.name == name && known.place == Place::Query;
+            let fits = |known: &&Parameter| known.name == name && known.place == ParameterIn::Query;
             let Some(parameter) = known.iter().find(fits) else {
                 return Err(Refusal::malformed(format!("unknown parameter `{name}`")));
             };
@@ -133,7 +133,7 @@ mod tests {
         Parameter::query("limit", Kind::Whole { min: 1, max: 200 }, ""),
         Parameter::query("open", Kind::Flag, ""),
         Parameter::query("subject", Kind::Text { max_chars: 3 }, ""),
-        Parameter { name: "Last-Event-ID", place: Place::Header, kind: Kind::Flag, words: "" },
+        Parameter { name: "Last-Event-ID", place: ParameterIn::Header, kind: Kind::Flag, words: "" },
     ];
 
     #[test]

@@ -26,7 +26,7 @@ pub struct Route {
     pub parameters: &'static [Parameter],
     pub body: Option<fn(&mut SchemaGenerator) -> Schema>,
     /// The answers that are no refusals.
-    pub answers: &'static [Given],
+    pub answers: &'static [ResponseSpec],
     pub run: fn(Call) -> Running,
 }
 
@@ -47,14 +47,14 @@ pub const GET: Route = Route {
 
 pub const POST: Route = Route { method: ("post", MethodFilter::POST), ..GET };
 
-pub struct Given {
+pub struct ResponseSpec {
     pub status: u16,
     pub words: &'static str,
     /// Its schema; none for server-sent events.
     pub schema: Option<fn(&mut SchemaGenerator) -> Schema>,
 }
 
-impl Given {
+impl ResponseSpec {
     pub const fn answer<T: JsonSchema>(status: u16, words: &'static str) -> Self {
         Self { status, words, schema: Some(schema::<v1::Answer<T>>) }
     }

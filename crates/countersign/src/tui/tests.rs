@@ -10,7 +10,7 @@ use countersign_core::ids::ReviewId;
 use countersign_core::progress::{Issue, Stage};
 use countersign_core::review::{State, Verb};
 use countersign_doors::run::checkpoint::Checkpoint;
-use countersign_doors::run::repo::Place;
+use countersign_doors::run::repo::WorkLocation;
 use countersign_doors::run::state::{ErrorCode, ReviewStatus, Summary, TaskState};
 use countersign_doors::run::tasks::parse;
 use countersign_engine::yaml::Source;
@@ -259,7 +259,7 @@ fn tasks_stand_by_state_with_stage_and_attempt() {
         stage,
         attempt,
         cost_microusd: Some(250_000),
-        ..Checkpoint::new("base".into(), Place::Here)
+        ..Checkpoint::new("base".into(), WorkLocation::Here)
     };
     let checkpoints = HashMap::from([
         ("TASK-002".to_owned(), checkpoint(Stage::Tests, 2)),

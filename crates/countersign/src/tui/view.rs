@@ -28,7 +28,7 @@ impl Pane {
 
 /// A decision that is not confirmed yet: about exactly the work that is shown.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Asked {
+pub struct OpenQuestion {
     pub task: String,
     pub review: ReviewId,
     pub digest: Digest,
@@ -39,7 +39,7 @@ pub struct Asked {
 pub enum Act {
     Draw,
     Select,
-    Decide(Asked),
+    Decide(OpenQuestion),
     Quit,
 }
 
@@ -53,7 +53,7 @@ pub struct View {
     pub review_top: usize,
     /// How many rows the output is scrolled back; 0 follows the end of the file.
     pub output_back: usize,
-    pub asked: Option<Asked>,
+    pub asked: Option<OpenQuestion>,
     pub note: Option<String>,
 }
 
@@ -112,7 +112,7 @@ impl View {
             return;
         };
         let (review, digest) = (review.id.clone(), digest.clone());
-        self.asked = Some(Asked { task: task.clone(), review, digest, verb });
+        self.asked = Some(OpenQuestion { task: task.clone(), review, digest, verb });
         // The findings must be in sight before a decision.
         self.focus = Pane::Review;
     }

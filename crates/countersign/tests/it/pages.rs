@@ -112,3 +112,44 @@ fn issue_16_4_the_readme_shows_what_happens() {
     let differs = shown.lines().zip(happened.lines()).find(|(a, b)| plain(a) != plain(b));
     panic!("the README shows something else: {differs:?}\n{happened}");
 }
+
+/// The Markdown pages of the project, with their text.
+fn markdown(folder: &Path, into: &mut Vec<(PathBuf, String)>) {
+    for entry in fs::read_dir(folder).unwrap().flatten() {
+        let (path, name) = (entry.path(), entry.file_name());
+        if path.is_dir() && !["target", "node_modules", ".git"].iter().any(|left_out| name == *left_out) {
+            markdown(&path, into);
+        } else if path.extension().is_some_and(|extension| extension == "md") {
+            let text = fs::read_to_string(&path).unwrap();
+            into.push((path, text));
+        }
+    }
+}
+
+#[test]
+fn issue_15_source_files_that_pages_name_exist() {
+    let root = readme().parent().unwrap().to_owned();
+    let (mut sources, mut folders) = (vec![], vec![root.join("crates"), root.join("xtask/src")]);
+    while let Some(folder) = folders.pop() {
+        for path in fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
+            let list = if path.is_dir() { &mut folders } else { &mut sources };
+            list.push(path);
+        }
+    }
+    let mut pages = vec![];
+    markdown(&root, &mut pages);
+    let mut missing = vec![];
+    for (page, text) in &pages {
+        // Every second part stands between backticks.
+        for named in text.split('`').skip(1).step_by(2).filter(|name| name.ends_with(".rs")) {
+            let plain = !named.contains([' ', '{', '*', '\n']);
+            // Pages leave out `src/`: `engine/drive.rs` is a file of `crates/engine/src/engine`.
+            let exists = sources.iter().any(|file| file.ends_with(named));
+            if plain && !exists && !root.join(named).exists() {
+                missing.push(format!("{}: {named}", page.display()));
+            }
+        }
+    }
+    assert!(missing.is_empty(), "{missing:#?}");
+    assert!(pages.len() > 40 && sources.len() > 400, "{} pages, {} sources", pages.len(), sources.len());
+}

@@ -1,6 +1,6 @@
 //! Outside programs under their guard: whatever they do, we come back and nothing of them is left.
 
-use countersign_engine::process::{Call, Ended, GuardProgram, How, run};
+use countersign_engine::process::{Call, Ended, GuardProgram, ProcessEnd, run};
 use rustix::process::{Pid, test_kill_process};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
@@ -54,18 +54,18 @@ async fn a_program_ends_by_itself() {
     let ended = ended(call).await;
     assert_eq!(
         (ended.how, ended.stdout.as_slice(), ended.stderr_tail.as_str()),
-        (How::Exited(7), &b"hello"[..], "err\n")
+        (ProcessEnd::Exited(7), &b"hello"[..], "err\n")
     );
 }
 
 #[tokio::test]
 async fn a_program_ends_by_a_signal_or_does_not_begin() {
-    assert_eq!(ended(sh("kill -SEGV $$")).await.how, How::Signalled(11));
-    assert_eq!(ended(sh("kill -TERM 0")).await.how, How::Signalled(15), "its group is its own");
+    assert_eq!(ended(sh("kill -SEGV $$")).await.how, ProcessEnd::Signalled(11));
+    assert_eq!(ended(sh("kill -TERM 0")).await.how, ProcessEnd::Signalled(15), "its group is its own");
     let missing = ended(Call::new("/nowhere/at/all")).await.how;
-    assert_eq!(missing, How::NotStarted { reason: "no such program".into() });
+    assert_eq!(missing, ProcessEnd::NotStarted { reason: "no such program".into() });
     let forbidden = ended(Call::new("/etc/passwd")).await.how;
-    assert_eq!(forbidden, How::NotStarted { reason: "it may not be executed".into() });
+    assert_eq!(forbidden, ProcessEnd::NotStarted { reason: "it may not be executed".into() });
 }
 
 #[tokio::test]
@@ -78,7 +78,7 @@ async fn a_timeout_ends_the_whole_tree() {
     );
     let mut call = sh(&script);
     call.timeout = Duration::from_millis(700);
-    assert_eq!(ended(call).await.how, How::TimedOut);
+    assert_eq!(ended(call).await.how, ProcessEnd::TimedOut);
     assert_gone(pid(&std::fs::read_to_string(file).unwrap()));
 }
 
@@ -86,7 +86,7 @@ async fn a_timeout_ends_the_whole_tree() {
 async fn what_a_program_leaves_behind_is_ended_with_it() {
     let script = "(setsid sh -c 'echo $$; exec sleep 1000' &) | { read pid; echo $pid; }";
     let ended = ended(sh(script)).await;
-    assert_eq!(ended.how, How::Exited(0));
+    assert_eq!(ended.how, ProcessEnd::Exited(0));
     assert_gone(pid(&String::from_utf8(ended.stdout).unwrap()));
 }
 
@@ -95,7 +95,7 @@ async fn endless_output_is_stopped_at_the_limit() {
     let mut call = sh("yes");
     call.stdout_limit_bytes = 100_000;
     let ended = ended(call).await;
-    assert_eq!(ended.how, How::TooMuchOutput { limit_bytes: 100_000 });
+    assert_eq!(ended.how, ProcessEnd::TooMuchOutput { limit_bytes: 100_000 });
     assert_eq!(ended.stdout.len(), 100_000);
 }
 
@@ -105,7 +105,7 @@ async fn a_program_that_reads_nothing_gets_its_megabytes_all_the_same() {
     call.stdin = vec![b'x'; 20_000_000];
     call.stdout_limit_bytes = 30_000_000;
     let ended = ended(call).await;
-    assert_eq!((ended.how, ended.stdout.len()), (How::Exited(3), 20_000_000));
+    assert_eq!((ended.how, ended.stdout.len()), (ProcessEnd::Exited(3), 20_000_000));
 }
 
 #[tokio::test]
@@ -148,7 +148,7 @@ async fn cancelling_ends_the_tree() {
     });
     let started = tokio::task::spawn_blocking(move || std::fs::read_to_string(fifo).unwrap()).await.unwrap();
     cancel.cancel();
-    assert_eq!(running.await.unwrap(), How::Cancelled);
+    assert_eq!(running.await.unwrap(), ProcessEnd::Cancelled);
     assert_gone(pid(&started));
 }
 
@@ -169,7 +169,7 @@ async fn a_dropped_call_ends_the_tree() {
 #[tokio::test]
 async fn a_guard_that_is_killed_is_never_a_success() {
     let ended = ended(sh("sleep 1000 & echo $!; kill -KILL $PPID; wait")).await;
-    assert_eq!(ended.how, How::GuardLost);
+    assert_eq!(ended.how, ProcessEnd::GuardLost);
     assert_gone(pid(&String::from_utf8(ended.stdout).unwrap()));
 }
 
@@ -182,7 +182,7 @@ const TURNS: &str = "g=$PPID; w=$(cut -d' ' -f4 /proc/$g/stat); m=$(cut -d' ' -f
 async fn escape_a_session_of_its_own_does_not_outlive_the_guard_it_kills() {
     for deed in ["kill -KILL $g", "kill -STOP $g; kill -KILL $g", "kill -STOP $w; kill -KILL $w"] {
         let ended = ended(sh(&format!("{TURNS} {deed}; sleep 1000"))).await;
-        assert_eq!(ended.how, How::GuardLost, "{deed}");
+        assert_eq!(ended.how, ProcessEnd::GuardLost, "{deed}");
         assert_gone(pid(&String::from_utf8(ended.stdout).unwrap()));
     }
 }
@@ -201,7 +201,7 @@ async fn wait_a_program_that_stops_its_guards_ends_at_its_timeout() {
         let mut call = sh(&format!("{TURNS} {deed}; sleep 1000"));
         call.timeout = Duration::from_secs(1);
         let ended = tokio::time::timeout(Duration::from_secs(40), ended(call)).await.expect(deed);
-        assert!(matches!(ended.how, How::TimedOut | How::GuardLost), "{deed}: {:?}", ended.how);
+        assert!(matches!(ended.how, ProcessEnd::TimedOut | ProcessEnd::GuardLost), "{deed}: {:?}", ended.how);
         assert_gone(pid(&String::from_utf8(ended.stdout).unwrap()));
     }
 }
@@ -210,7 +210,7 @@ async fn wait_a_program_that_stops_its_guards_ends_at_its_timeout() {
 async fn a_guard_that_was_stopped_goes_on_and_its_program_is_heard() {
     for deed in ["kill -STOP $g", "kill -STOP $w", "kill -STOP $w $g; (sleep 0.1; kill -CONT $w) & true"] {
         let ended = ended(sh(&format!("{TURNS} {deed}; exit 7"))).await;
-        assert_eq!(ended.how, How::Exited(7), "{deed}");
+        assert_eq!(ended.how, ProcessEnd::Exited(7), "{deed}");
         assert_gone(pid(&String::from_utf8(ended.stdout).unwrap()));
     }
 }
@@ -226,7 +226,7 @@ async fn many_at_once_do_not_hold_each_other() {
     });
     for call in calls.collect::<Vec<_>>() {
         let (i, ended) = call.await.unwrap();
-        assert_eq!((ended.how, ended.stdout), (How::Exited(i % 2), i.to_string().into_bytes()));
+        assert_eq!((ended.how, ended.stdout), (ProcessEnd::Exited(i % 2), i.to_string().into_bytes()));
     }
 }
 

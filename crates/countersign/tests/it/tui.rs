@@ -14,7 +14,7 @@ use countersign_core::submission::{Output, OutputKind};
 use countersign_doors::run::checkpoint::Checkpoint;
 use countersign_doors::run::layout::Layout;
 use countersign_doors::run::log::Log;
-use countersign_doors::run::repo::Place;
+use countersign_doors::run::repo::WorkLocation;
 use countersign_doors::run::state::State;
 use countersign_engine::engine::{Bounds, Engine, Panel, Planner, Request};
 use countersign_engine::ledger::Ledger;
@@ -42,7 +42,7 @@ async fn waiting() -> (Project, Engine, ReviewId) {
     let state = State::open(&layout).await.unwrap();
     state.begin_attempt("TASK-002", "2026-02-23T10:15:00").await.unwrap();
     let checkpoint =
-        Checkpoint { stage: Stage::Person, attempt: 2, ..Checkpoint::new("base".into(), Place::Here) };
+        Checkpoint { stage: Stage::Person, attempt: 2, ..Checkpoint::new("base".into(), WorkLocation::Here) };
     checkpoint.keep(&state, "TASK-002").await.unwrap();
     state.close().await.unwrap();
     let log = Log::open(&layout.logs(), "TASK-002", 2).unwrap();

@@ -3,7 +3,7 @@
 use crate::run::kit::{Kit, ONE};
 use crate::{project, task};
 use countersign_app::answer::v1::{qr, run, task as tasks};
-use countersign_app::given::answer_schema;
+use countersign_app::arguments::answer_schema;
 use countersign_testkit::Project;
 use schemars::JsonSchema;
 use serde_json::{Value, json};

@@ -3,8 +3,8 @@
 pub mod asking;
 mod door;
 mod file;
-pub mod given;
 mod item;
+pub mod items_input;
 mod material;
 mod modules;
 mod next;
@@ -17,8 +17,8 @@ pub mod replies;
 mod scope;
 pub mod severity;
 pub mod state;
+pub mod texts;
 pub mod transition;
-pub mod words;
 
 pub use door::{Qr, QrError};
 pub use file::{FileError, Loaded, StateDir, read_state};

@@ -7,7 +7,7 @@ use super::phase::Phase;
 use super::plan::{Part, Plan};
 use super::severity;
 use countersign_core::criterion::Criterion;
-use countersign_core::prompt::{Body, Field, Kind, Shape, Shown, consultation_prompt};
+use countersign_core::prompt::{Body, Field, Kind, Shape, ShownFile, consultation_prompt};
 use countersign_core::rule::{Rule, Scope as RuleScope};
 use countersign_core::text;
 use serde_json::json;
@@ -143,7 +143,7 @@ pub fn fix(phase: Phase) -> String {
 const FAILED_ITEMS: &str = "failed-items.json";
 
 /// The failed items as material, because findings are untrusted text.
-pub fn failed_items(items: &[&Item]) -> Shown {
+pub fn failed_items(items: &[&Item]) -> ShownFile {
     let row = |item: &&Item| {
         let scope = item.scope.as_str();
         json!({ "id": item.id, "scope": scope, "check": item.check, "finding": item.finding })
@@ -152,8 +152,8 @@ pub fn failed_items(items: &[&Item]) -> Shown {
     shown(FAILED_ITEMS, &serde_json::to_string_pretty(&rows).unwrap_or_default())
 }
 
-pub fn shown(name: &str, text: &str) -> Shown {
-    Shown { path: name.to_owned(), output: OUTPUT.to_owned(), body: Body::Text(text.to_owned()) }
+pub fn shown(name: &str, text: &str) -> ShownFile {
+    ShownFile { path: name.to_owned(), output: OUTPUT.to_owned(), body: Body::Text(text.to_owned()) }
 }
 
 pub fn reconcile(milestone: &Part, modules: &[&Module]) -> String {

@@ -2,7 +2,7 @@
 
 use super::item::{Item, Status};
 use super::state::State;
-use countersign_core::policy::{self, GateEnd, GateItem, GatePolicy, GateResult, Standing};
+use countersign_core::policy::{self, GateEnd, GateItem, GatePolicy, GateResult, ItemState};
 use countersign_core::text;
 use thiserror::Error;
 
@@ -70,10 +70,10 @@ pub fn gate<'s>(state: &'s State, policy: &GatePolicy) -> GateResult<'s> {
 
 fn gate_item(item: &Item) -> GateItem<'_> {
     let standing = match item.status {
-        Status::Pass => Standing::Passed,
-        _ if item.accepted => Standing::Accepted,
-        Status::Todo => Standing::Open,
-        Status::Fail => Standing::Failed,
+        Status::Pass => ItemState::Passed,
+        _ if item.accepted => ItemState::Accepted,
+        Status::Todo => ItemState::Open,
+        Status::Fail => ItemState::Failed,
     };
     GateItem { id: &item.id, severity: item.severity, standing, failures: item.fail_count }
 }

@@ -1,6 +1,6 @@
 //! Moving the main branch to the merge commit of a task, and leaving the branch or worktree of the task.
 
-use super::repo::{Place, Repo, RepoError};
+use super::repo::{Repo, RepoError, WorkLocation};
 use countersign_engine::git::GitError;
 use std::sync::atomic::Ordering;
 
@@ -15,13 +15,13 @@ impl Repo {
     /// Moves the main branch from `main_was` to a merge commit, and leaves the place. The project's worktree has its files.
     pub(super) async fn advance(
         &self,
-        place: &Place,
+        place: &WorkLocation,
         commit: &str,
         main_was: &str,
     ) -> Result<Advanced, RepoError> {
         let main = self.main_ref();
         match place {
-            Place::Branch { branch } => {
+            WorkLocation::Branch { branch } => {
                 if self.advance_at_once(branch, commit, main_was).await {
                     self.git.run(["reset", "-q"]).await?;
                     return Ok(Advanced::Yes);
@@ -32,7 +32,7 @@ impl Repo {
                 }
                 self.return_to_main(place).await?;
             }
-            Place::Worktree { .. } => {
+            WorkLocation::Worktree { .. } => {
                 // Where the main branch is checked out, its files follow; git refuses to overwrite uncommitted ones.
                 let here = self.checked_out().await? == self.main;
                 let moved = match here {
@@ -49,7 +49,7 @@ impl Repo {
                 }
                 self.discard(place).await?;
             }
-            Place::Here => {}
+            WorkLocation::Here => {}
         }
         Ok(Advanced::Yes)
     }
@@ -75,9 +75,9 @@ impl Repo {
     }
 
     /// Checks the main branch out, and removes the branch or worktree of the task. Safe to repeat after a crash.
-    pub(super) async fn return_to_main(&self, place: &Place) -> Result<(), RepoError> {
+    pub(super) async fn return_to_main(&self, place: &WorkLocation) -> Result<(), RepoError> {
         match place {
-            Place::Branch { branch } => {
+            WorkLocation::Branch { branch } => {
                 let head = self.checked_out().await?;
                 if head == *branch {
                     self.git.run(["symbolic-ref", "HEAD", &self.main_ref()]).await?;
@@ -88,8 +88,8 @@ impl Repo {
                 }
                 Ok(())
             }
-            Place::Worktree { .. } => self.discard(place).await,
-            Place::Here => Ok(()),
+            WorkLocation::Worktree { .. } => self.discard(place).await,
+            WorkLocation::Here => Ok(()),
         }
     }
 }

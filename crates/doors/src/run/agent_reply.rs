@@ -3,7 +3,7 @@
 use super::attempt::{ERROR_BYTES, Failure, Halt};
 use super::state::ErrorCode;
 use countersign_core::outcome::{NoVerdict, Outcome};
-use countersign_engine::process::How;
+use countersign_engine::process::ProcessEnd;
 use countersign_engine::programs::{Kind, Problem};
 use countersign_engine::worker::WorkResult;
 
@@ -49,7 +49,7 @@ pub(super) fn reply(worked: &WorkResult) -> String {
 
 /// Whether the agent reports the task as done.
 pub(super) fn check(worked: &WorkResult) -> Result<(), Halt> {
-    if worked.ended.how == How::Cancelled {
+    if worked.ended.how == ProcessEnd::Cancelled {
         return Err(Halt::Stopped);
     }
     let failure = match (&worked.said, marker(&reply(worked))) {

@@ -3,11 +3,11 @@
 use super::agent_reply;
 use super::checkpoint::ReviewRecord;
 use super::config::ReviewPolicy;
-use super::human::Shown;
+use super::human::GateSummary;
 use super::judging::{self, Judged};
 use super::prompt_files;
-use super::repo::Place;
-use super::run::{Question, RunError, Said};
+use super::repo::WorkLocation;
+use super::run::{PersonAnswer, Question, RunError};
 use super::settings::{HumanGate, seconds};
 use super::state::{ErrorCode, ReviewStatus};
 use super::task::TaskRun;
@@ -131,7 +131,7 @@ impl TaskRun<'_> {
         let worked = self.worker.work(&self.guard, request, &self.never).await;
         let worked = worked.map_err(RunError::io(format!("{} could not be run", self.worker.name())))?;
         // A worktree has its own copy, and other tasks write the list meanwhile.
-        if !matches!(self.checkpoint.place, Place::Worktree { .. }) {
+        if !matches!(self.checkpoint.place, WorkLocation::Worktree { .. }) {
             self.restore_list(&list)?;
         }
         self.add_cost(&worked);
@@ -292,19 +292,19 @@ impl TaskRun<'_> {
         let (review, fixed) = (&judged.stored.review, judged.fixed);
         let (task, name) = (self.task.id.clone(), self.task.name.clone());
         let (issues, verdict) = (judging::issues(review, fixed), judging::verdict_words(review, fixed));
-        let shown = Shown { task, name, issues, verdict };
+        let shown = GateSummary { task, name, issues, verdict };
         let diff: String = judged.change.files.iter().map(|file| file.patch.as_str()).collect();
         let folder = self.repo.folder(&self.checkpoint.place);
         let files: Vec<_> = judged.change.files.iter().map(|file| folder.join(&file.path)).collect();
         let (engine, stored) = (&judged.engine, &judged.stored);
         let question = Question { shown: &shown, diff: &diff, files: &files, engine, stored };
         match self.people.ask(question).await.map_err(RunError::Person)? {
-            Said::Nobody => awaits,
-            Said::Interrupted => {
+            PersonAnswer::NotPresent => awaits,
+            PersonAnswer::Interrupted => {
                 self.stop.cancel();
                 awaits
             }
-            Said::Decided(stored) => Ok(*stored),
+            PersonAnswer::Decided(stored) => Ok(*stored),
         }
     }
 

@@ -5,7 +5,7 @@ use super::run::RunError;
 use super::state::ErrorCode;
 use super::task::TaskRun;
 use countersign_core::outcome::Outcome;
-use countersign_engine::process::How;
+use countersign_engine::process::ProcessEnd;
 use countersign_engine::worker::WorkResult;
 use std::sync::atomic::Ordering;
 
@@ -16,7 +16,7 @@ impl TaskRun<'_> {
     pub(super) fn add_cost(&mut self, worked: &WorkResult) {
         let usage = worked.usage.clone().unwrap_or_default();
         (self.checkpoint.tokens_in, self.checkpoint.tokens_out) = (usage.tokens_in, usage.tokens_out);
-        let began = !matches!(worked.ended.how, How::NotStarted { .. });
+        let began = !matches!(worked.ended.how, ProcessEnd::NotStarted { .. });
         let add = |spent: u64| match usage.cost_microusd {
             Some(cost) => Some(spent.saturating_add(cost)),
             None => began.then_some(UNKNOWN_COST),

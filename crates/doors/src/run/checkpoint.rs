@@ -1,6 +1,6 @@
 //! The checkpoint of a task: how far it is, kept in the state database so that the next run goes on from there.
 
-use super::repo::Place;
+use super::repo::WorkLocation;
 use super::state::{ReviewStatus, State, StateError};
 use countersign_core::ids::ReviewId;
 use countersign_core::progress::Stage;
@@ -13,7 +13,7 @@ pub struct Checkpoint {
     /// The commit the work is against.
     pub base: String,
     #[serde(flatten)]
-    pub place: Place,
+    pub place: WorkLocation,
     pub attempt: u32,
     /// Attempts that do not count: those before a retry, and those that conflicts with the main branch cost.
     #[serde(default)]
@@ -65,7 +65,7 @@ fn key(task: &str) -> String {
 }
 
 impl Checkpoint {
-    pub fn new(base: String, place: Place) -> Self {
+    pub fn new(base: String, place: WorkLocation) -> Self {
         Self {
             stage: Stage::Agent,
             base,
@@ -126,9 +126,9 @@ mod tests {
     #[test]
     fn what_is_kept_is_what_comes_back() {
         let places = [
-            Place::Here,
-            Place::Branch { branch: "task/a".into() },
-            Place::Worktree { branch: "task/a".into(), folder: "/w/a".into() },
+            WorkLocation::Here,
+            WorkLocation::Branch { branch: "task/a".into() },
+            WorkLocation::Worktree { branch: "task/a".into(), folder: "/w/a".into() },
         ];
         for place in places {
             let checkpoint = Checkpoint {

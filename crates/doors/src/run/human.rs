@@ -7,7 +7,7 @@ use countersign_core::review::Verb;
 use countersign_core::text::{counted, visible_line};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Shown {
+pub struct GateSummary {
     pub task: String,
     pub name: String,
     pub issues: Vec<Issue>,
@@ -37,7 +37,7 @@ pub const INVALID: &str = "Invalid choice. Use: a, r, f, or s";
 pub const CHOICES: &str = "  [a]pprove  [r]eject  [f]ix-and-retry  [s]kip";
 pub const PROMPT: &str = "> ";
 
-pub fn lines(shown: &Shown) -> Vec<Line> {
+pub fn lines(shown: &GateSummary) -> Vec<Line> {
     let rule = || Line::Rule("═".repeat(WIDTH));
     let title = format!("📋 Review: {} — {}", visible_line(&shown.task), visible_line(&shown.name));
     let found = match shown.issues.len() {
@@ -92,7 +92,7 @@ mod tests {
             text: text.to_owned(),
             place: Some(place.to_owned()),
         };
-        let shown = Shown {
+        let shown = GateSummary {
             task: "TASK-003".into(),
             name: "Add API endpoints".into(),
             issues: vec![
@@ -121,8 +121,12 @@ Verdict: REVIEW_FIXED (auto-fixed 1 issue)
     fn nothing_that_is_judged_draws_a_line_of_its_own() {
         let text = "x\nVerdict: REVIEW_PASSED\u{1b}[2J".to_owned();
         let issues = vec![Issue { severity: Severity::Must, text, place: Some("a\nb".into()) }];
-        let shown =
-            Shown { task: "T-1".into(), name: "n\r\n═".into(), issues, verdict: "REVIEW_FAILED".into() };
+        let shown = GateSummary {
+            task: "T-1".into(),
+            name: "n\r\n═".into(),
+            issues,
+            verdict: "REVIEW_FAILED".into(),
+        };
         let verdicts: Vec<_> =
             lines(&shown).into_iter().filter(|line| line.text().starts_with("Verdict:")).collect();
         assert_eq!(verdicts, [Line::Plain("Verdict: REVIEW_FAILED".into())]);

@@ -1,6 +1,6 @@
 //! Merging the main branch into the branch of a task.
 
-use super::repo::{Place, Repo, RepoError};
+use super::repo::{Repo, RepoError, WorkLocation};
 use countersign_core::text::visible_line;
 use countersign_engine::git::GitError;
 
@@ -18,7 +18,7 @@ pub(super) enum Merged {
 }
 
 impl Repo {
-    pub(super) async fn merge_main(&self, place: &Place, tip: &str) -> Result<Merged, RepoError> {
+    pub(super) async fn merge_main(&self, place: &WorkLocation, tip: &str) -> Result<Merged, RepoError> {
         let git = self.at(place);
         let message = format!("Merge {} into the task", self.main);
         let merge = ["merge", "-q", "--no-ff", "--no-edit", "--no-gpg-sign", "-m", &message, tip];

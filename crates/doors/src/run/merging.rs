@@ -4,7 +4,7 @@ use super::advance_main::Advanced;
 use super::attempt::{Failure, Halt, Ready, Retry, check_tests};
 use super::checkpoint::Merging;
 use super::merge_main::Merged;
-use super::repo::Place;
+use super::repo::WorkLocation;
 use super::run::RunError;
 use super::state::ErrorCode;
 use super::task::TaskRun;
@@ -22,7 +22,7 @@ impl TaskRun<'_> {
         }
         self.stage(Stage::Merge);
         let message = format!("{}: {}", self.task.id, self.task.name);
-        if self.checkpoint.place == Place::Here {
+        if self.checkpoint.place == WorkLocation::Here {
             let message = format!("{message}\n\n{}", trailer(ready.review.id.as_ref()));
             let commit = self.repo.commit(&self.checkpoint.place, &ready.tree, None, &message).await?;
             return Ok(Some(commit));

@@ -31,7 +31,7 @@ pub struct Repo {
 /// Where a task is worked on. A checkpoint is read as the first variant that fits.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
-pub enum Place {
+pub enum WorkLocation {
     /// On its own branch, in its own worktree.
     Worktree {
         branch: String,
@@ -93,14 +93,14 @@ impl Repo {
         })
     }
 
-    pub(super) fn at(&self, place: &Place) -> Git {
+    pub(super) fn at(&self, place: &WorkLocation) -> Git {
         Git::at(self.folder(place))
     }
 
-    pub(super) fn folder<'a>(&'a self, place: &'a Place) -> &'a Path {
+    pub(super) fn folder<'a>(&'a self, place: &'a WorkLocation) -> &'a Path {
         match place {
-            Place::Worktree { folder, .. } => folder,
-            Place::Branch { .. } | Place::Here => &self.root,
+            WorkLocation::Worktree { folder, .. } => folder,
+            WorkLocation::Branch { .. } | WorkLocation::Here => &self.root,
         }
     }
 
@@ -112,7 +112,7 @@ impl Repo {
         self.git.commit(&self.main_ref()).await?.ok_or_else(|| RepoError::NoCommit(self.main.clone()))
     }
 
-    pub(super) async fn tips(&self, place: &Place) -> Result<Tips, RepoError> {
+    pub(super) async fn tips(&self, place: &WorkLocation) -> Result<Tips, RepoError> {
         let main = format!("{}^{{commit}}", self.main_ref());
         let output = match self.at(place).text(["rev-parse", &main, "HEAD", "HEAD^{tree}"]).await {
             Ok(output) => output,
@@ -164,10 +164,10 @@ impl Repo {
     }
 
     /// Checks out the branch of a task, made at `base` where it does not exist.
-    pub(super) async fn begin(&self, place: &Place, base: &str) -> Result<(), RepoError> {
+    pub(super) async fn begin(&self, place: &WorkLocation, base: &str) -> Result<(), RepoError> {
         match place {
-            Place::Here => Ok(()),
-            Place::Branch { branch } => {
+            WorkLocation::Here => Ok(()),
+            WorkLocation::Branch { branch } => {
                 let head = self.checked_out().await?;
                 if head == *branch {
                     return Ok(());
@@ -180,7 +180,7 @@ impl Repo {
                 }
                 Ok(())
             }
-            Place::Worktree { branch, folder } => {
+            WorkLocation::Worktree { branch, folder } => {
                 if folder.join(".git").exists() {
                     return Ok(());
                 }
@@ -198,7 +198,7 @@ impl Repo {
     /// branch that is merged in the tree: as a parent, so that a resolved conflict with it does not come back.
     pub(super) async fn commit(
         &self,
-        place: &Place,
+        place: &WorkLocation,
         tree: &str,
         joins: Option<&str>,
         message: &str,
@@ -211,8 +211,8 @@ impl Repo {
         let commit = commit_object(&git, &head(&git).await?, tree, joins, message).await?;
         match place {
             // Files outside the tree were not judged.
-            Place::Worktree { .. } => drop(git.run(["reset", "-q", "--hard", &commit]).await?),
-            Place::Branch { .. } | Place::Here => {
+            WorkLocation::Worktree { .. } => drop(git.run(["reset", "-q", "--hard", &commit]).await?),
+            WorkLocation::Branch { .. } | WorkLocation::Here => {
                 git.run(["reset", "-q", "--soft", &commit]).await?;
                 git.run(["reset", "-q"]).await?;
             }
@@ -223,7 +223,7 @@ impl Repo {
     /// Makes the merge commit of a judged tree and its base, on no branch yet. The messages: of the task, of the merge.
     pub(super) async fn join(
         &self,
-        place: &Place,
+        place: &WorkLocation,
         tips: &Tips,
         tree: &str,
         base: &str,
@@ -238,38 +238,38 @@ impl Repo {
     /// worktree of the task is removed. Work without its own branch stays in the files.
     pub(super) async fn shelve(
         &self,
-        place: &Place,
+        place: &WorkLocation,
         tree: Option<&str>,
         base: &str,
         message: &str,
     ) -> Result<(), RepoError> {
-        if *place == Place::Here {
+        if *place == WorkLocation::Here {
             return Ok(());
         }
         if let Some(tree) = tree {
             self.commit(place, tree, Some(base), message).await?;
         }
         match place {
-            Place::Branch { .. } => drop(self.git.run(["checkout", "-q", &self.main, "--"]).await?),
-            Place::Worktree { folder, .. } => self.remove_worktree(folder).await?,
-            Place::Here => {}
+            WorkLocation::Branch { .. } => drop(self.git.run(["checkout", "-q", &self.main, "--"]).await?),
+            WorkLocation::Worktree { folder, .. } => self.remove_worktree(folder).await?,
+            WorkLocation::Here => {}
         }
         Ok(())
     }
 
-    pub(super) async fn discard(&self, place: &Place) -> Result<(), RepoError> {
+    pub(super) async fn discard(&self, place: &WorkLocation) -> Result<(), RepoError> {
         match place {
-            Place::Branch { branch } => {
+            WorkLocation::Branch { branch } => {
                 if self.checked_out().await? == *branch {
                     self.git.run(["checkout", "-q", "-f", &self.main, "--"]).await?;
                 }
                 self.delete_branch(branch).await
             }
-            Place::Worktree { branch, folder } => {
+            WorkLocation::Worktree { branch, folder } => {
                 self.remove_worktree(folder).await?;
                 self.delete_branch(branch).await
             }
-            Place::Here => Ok(()),
+            WorkLocation::Here => Ok(()),
         }
     }
 

@@ -1,7 +1,7 @@
 //! A run: its parts, its errors, and the people it asks. The order of its tasks is in `schedule`.
 
 use super::checkpoint::Checkpoint;
-use super::human::Shown;
+use super::human::GateSummary;
 use super::judging::ReviewConfigSource;
 use super::layout::Layout;
 use super::repo::{Repo, RepoError};
@@ -59,17 +59,17 @@ impl std::ops::Deref for Run {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Said<T> {
+pub enum PersonAnswer<T> {
     Decided(T),
     /// No person is at the terminal.
-    Nobody,
+    NotPresent,
     /// They stop the run.
     Interrupted,
 }
 
 #[derive(Clone, Copy)]
 pub struct Question<'a> {
-    pub shown: &'a Shown,
+    pub shown: &'a GateSummary,
     pub diff: &'a str,
     pub files: &'a [PathBuf],
     pub engine: &'a Engine,
@@ -78,7 +78,8 @@ pub struct Question<'a> {
 
 pub type PersonError = Box<dyn std::error::Error + Send + Sync>;
 
-pub type Asked<'a> = Pin<Box<dyn Future<Output = Result<Said<Box<Stored>>, PersonError>> + Send + 'a>>;
+pub type Asked<'a> =
+    Pin<Box<dyn Future<Output = Result<PersonAnswer<Box<Stored>>, PersonError>> + Send + 'a>>;
 
 pub trait HumanGate: Send + Sync {
     fn ask<'a>(&'a self, question: Question<'a>) -> Asked<'a>;

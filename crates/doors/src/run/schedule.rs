@@ -3,7 +3,7 @@
 use super::checkpoint::Checkpoint;
 use super::config::OnFailure;
 use super::layout::Layout;
-use super::repo::Place;
+use super::repo::WorkLocation;
 use super::run::{Run, RunError};
 use super::state::{ErrorCode, Summary, TaskState};
 use super::task::TaskEnd;
@@ -177,7 +177,7 @@ impl Run {
             let list = self.tasks.read()?;
             for task in list.tasks() {
                 let Some(checkpoint) = Checkpoint::load(&self.state, &task.id).await? else { continue };
-                if matches!(&checkpoint.place, Place::Branch { branch } if *branch == here) {
+                if matches!(&checkpoint.place, WorkLocation::Branch { branch } if *branch == here) {
                     return self.check_resumable(task, &checkpoint).await;
                 }
             }

@@ -10,12 +10,12 @@ use std::collections::{BTreeMap, HashMap};
 const STATE_WIDTH: usize = 7;
 
 #[derive(Clone, Copy, Debug)]
-pub struct Standing<'s> {
+pub struct TaskLine<'s> {
     pub task: &'s Task,
     pub summary: Option<&'s Summary>,
 }
 
-impl Standing<'_> {
+impl TaskLine<'_> {
     /// Its state; that of the list where it never ran.
     pub fn state(&self) -> TaskState {
         match (self.summary, self.task.status) {
@@ -45,13 +45,13 @@ impl Standing<'_> {
     }
 }
 
-pub fn standings<'s>(list: &'s TaskList, summaries: &'s [Summary]) -> Vec<Standing<'s>> {
+pub fn standings<'s>(list: &'s TaskList, summaries: &'s [Summary]) -> Vec<TaskLine<'s>> {
     let by_id: HashMap<&str, &Summary> = summaries.iter().map(|one| (one.task_id.as_str(), one)).collect();
-    let standing = |task: &'s Task| Standing { task, summary: by_id.get(task.id.as_str()).copied() };
+    let standing = |task: &'s Task| TaskLine { task, summary: by_id.get(task.id.as_str()).copied() };
     list.tasks().iter().map(standing).collect()
 }
 
-pub fn counts(standings: &[Standing<'_>]) -> BTreeMap<String, usize> {
+pub fn counts(standings: &[TaskLine<'_>]) -> BTreeMap<String, usize> {
     let mut counts = BTreeMap::new();
     for standing in standings {
         *counts.entry(standing.state().word().to_owned()).or_default() += 1;
@@ -107,7 +107,7 @@ mod tests {
             summary("TASK-100", "success", Some("passed"), 0),
         ];
         let standings = standings(&list, &summaries);
-        let lines: Vec<_> = standings.iter().map(Standing::line).collect();
+        let lines: Vec<_> = standings.iter().map(TaskLine::line).collect();
         let expect = [
             "TASK-001: success (review: passed)",
             "TASK-002: success (review: fixed, 2 issues)",

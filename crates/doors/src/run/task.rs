@@ -4,7 +4,7 @@ use super::attempt::{Failure, Halt, Retry};
 use super::checkpoint::{Checkpoint, ReviewRecord};
 use super::log::Log;
 use super::merging;
-use super::repo::Place;
+use super::repo::WorkLocation;
 use super::run::{Run, RunError};
 use super::settings::seconds;
 use super::state::{Attempt, ErrorCode, TaskState};
@@ -102,22 +102,22 @@ impl Run {
         let folder = self.settings.worktrees.join(task.id.to_lowercase());
         if let Some(mut checkpoint) = Checkpoint::load(&self.state, &task.id).await? {
             checkpoint.merging = None;
-            if let (Some(_), Place::Branch { branch }) = (self.settings.at_once, &checkpoint.place)
+            if let (Some(_), WorkLocation::Branch { branch }) = (self.settings.at_once, &checkpoint.place)
                 && self.repo.checked_out().await? != *branch
             {
                 // It was shelved by a run without worktrees; this run has them.
-                checkpoint.place = Place::Worktree { folder, branch: branch.clone() };
+                checkpoint.place = WorkLocation::Worktree { folder, branch: branch.clone() };
             }
             return Ok(checkpoint);
         }
         let branch = branch_name(&task.id, &task.name);
         if !self.settings.uses_branches() {
-            return Ok(Checkpoint::new(self.repo.snapshot(&self.left_out()).await?, Place::Here));
+            return Ok(Checkpoint::new(self.repo.snapshot(&self.left_out()).await?, WorkLocation::Here));
         }
         let base = self.repo.start(&branch).await?;
         let place = match self.settings.at_once {
-            Some(_) => Place::Worktree { folder, branch },
-            None => Place::Branch { branch },
+            Some(_) => WorkLocation::Worktree { folder, branch },
+            None => WorkLocation::Branch { branch },
         };
         Ok(Checkpoint::new(base, place))
     }

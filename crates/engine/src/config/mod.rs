@@ -26,7 +26,7 @@ pub use find::{Environment, FILE_NAME, Flags, Gathered, find_root, gather, gathe
 pub use notify::{DEFAULT_WEBHOOK_SECONDS, NotifyConfig, WebhookConfig};
 pub use resolve::{Config, resolve};
 pub use reviewers::{
-    AUTO, Asked, CommandReviewer, KeySource, PROGRAM_CONCURRENCY, ProgramReviewer, ReviewerConfig,
+    AUTO, AskSettings, CommandReviewer, KeySource, PROGRAM_CONCURRENCY, ProgramReviewer, ReviewerConfig,
     ReviewerKind, SERVICE_CONCURRENCY, Sees, ServiceReviewer,
 };
 pub use rules::{CheckProblem, RuleSource};

@@ -56,7 +56,7 @@ pub enum ReviewerKind {
 }
 
 impl ReviewerKind {
-    pub fn asked(&self) -> Option<&Asked> {
+    pub fn asked(&self) -> Option<&AskSettings> {
         match self {
             Self::Command(command) => Some(&command.asked),
             Self::Program(program) => Some(&program.asked),
@@ -71,7 +71,7 @@ pub struct CommandReviewer {
     /// The program and its arguments; at least the program.
     pub argv: Vec<String>,
     /// How it is asked. Its model is passed on with the question.
-    pub asked: Asked,
+    pub asked: AskSettings,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -81,12 +81,12 @@ pub struct ProgramReviewer {
     pub base_url: Option<String>,
     /// The variable that holds the key of that service.
     pub key_env: Option<String>,
-    pub asked: Asked,
+    pub asked: AskSettings,
 }
 
 impl ProgramReviewer {
     pub fn plain(program: &'static Facts) -> Self {
-        Self { program, base_url: None, key_env: None, asked: Asked::default() }
+        Self { program, base_url: None, key_env: None, asked: AskSettings::default() }
     }
 }
 
@@ -98,7 +98,7 @@ pub struct ServiceReviewer {
     /// Where its key is, if that is configured.
     pub key: Option<KeySource>,
     pub reply_tokens: u32,
-    pub asked: Asked,
+    pub asked: AskSettings,
 }
 
 /// Where a key is. Keys themselves are never part of a configuration.
@@ -109,7 +109,7 @@ pub enum KeySource {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Asked {
+pub struct AskSettings {
     /// The model, where not the reviewer's own choice.
     pub model: Option<String>,
     pub sees: Sees,
@@ -124,7 +124,7 @@ pub struct Asked {
     pub question_microusd: u64,
 }
 
-impl Default for Asked {
+impl Default for AskSettings {
     fn default() -> Self {
         Self {
             model: None,
@@ -281,11 +281,11 @@ impl<'a> Reader<'a> {
         Some(ReviewerKind::Service(ServiceReviewer { api, base_url, key, reply_tokens, asked }))
     }
 
-    fn asked(&mut self) -> Option<Asked> {
-        let (default, written) = (Asked::default(), self.written);
+    fn asked(&mut self) -> Option<AskSettings> {
+        let (default, written) = (AskSettings::default(), self.written);
         let model = self.text(written.model.as_ref(), "model");
         let price = self.price();
-        Some(Asked {
+        Some(AskSettings {
             sees: read(written.sees.as_ref())?.unwrap_or(default.sees),
             timeout_seconds: read(written.timeout_seconds.as_ref())?.map(|count| count.get()),
             concurrency: read(written.concurrency.as_ref())?.map(|count| count.get()),

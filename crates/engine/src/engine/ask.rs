@@ -8,14 +8,14 @@ use super::{Engine, Prepared, ProgressEvent};
 use crate::ledger::Report;
 use crate::private;
 use crate::reviewer::checks::MAX_TEXT_BYTES;
-use crate::reviewer::{Asks, Brief, Failed, Told, replay, rule_by_checks};
+use crate::reviewer::{Asks, Brief, Failed, ReviewerReply, replay, rule_by_checks};
 use crate::scratch::Scratch;
 use crate::workspace::{self, Root};
 use countersign_core::answer::{self, Answer, Asked, Marked, MarkedRuling, Source};
 use countersign_core::ids::{CallId, ReviewId};
 use countersign_core::outcome::NoVerdict;
 use countersign_core::plan::{Assignment, CHECKS};
-use countersign_core::prompt::{self, Body, Shown};
+use countersign_core::prompt::{self, Body, ShownFile};
 use countersign_core::redact::Counts;
 use countersign_core::review::Confirmation;
 use countersign_core::rule::Rule;
@@ -49,19 +49,19 @@ pub(super) struct Asking {
 pub(super) struct Worded {
     pub system_prompt: String,
     pub payload: String,
-    pub shown: Vec<Shown>,
+    pub shown: Vec<ShownFile>,
     pub redacted: Counts,
 }
 
 impl Engine {
     /// Asks, and returns the answer or why there is none.
-    pub(super) async fn ask(&self, asking: &Asking, cancel: &CancellationToken) -> Told {
+    pub(super) async fn ask(&self, asking: &Asking, cancel: &CancellationToken) -> ReviewerReply {
         let told = self.put(asking, cancel).await;
         self.priced(&asking.reviewer, told)
     }
 
     /// Adds the price where the reviewer does not say it. An answer to a question that may have been cut is dropped.
-    pub(super) fn priced<T>(&self, reviewer: &str, mut told: Told<T>) -> Told<T> {
+    pub(super) fn priced<T>(&self, reviewer: &str, mut told: ReviewerReply<T>) -> ReviewerReply<T> {
         let Some((panelist, _)) = self.0.planner.panel.find(reviewer) else { return told };
         let Some(usage) = &mut told.usage else { return told };
         panelist.add_price(usage);
@@ -73,7 +73,7 @@ impl Engine {
         told
     }
 
-    async fn put(&self, asking: &Asking, cancel: &CancellationToken) -> Told {
+    async fn put(&self, asking: &Asking, cancel: &CancellationToken) -> ReviewerReply {
         let panel = &self.0.planner.panel;
         let (panelist, slots) = match panel.find(&asking.reviewer) {
             _ if asking.reviewer == CHECKS => (None, panel.checks()),
@@ -81,7 +81,7 @@ impl Engine {
             // A review that was taken over may name a reviewer of another configuration.
             None => {
                 let words = format!("reviewer `{}` is not configured here", asking.reviewer);
-                return Told::not_asked(Failed::new(NoVerdict::Unavailable, words));
+                return ReviewerReply::not_asked(Failed::new(NoVerdict::Unavailable, words));
             }
         };
         let _slot = slots.acquire(&asking.review).await;
@@ -91,7 +91,7 @@ impl Engine {
         self.say_asked(asking);
         match panelist {
             Some(panelist) => {
-                self.ask_panelist(asking, &panelist, cancel).await.unwrap_or_else(Told::not_asked)
+                self.ask_panelist(asking, &panelist, cancel).await.unwrap_or_else(ReviewerReply::not_asked)
             }
             None => {
                 let brief = self.brief(asking, None, self.0.planner.root.path().to_owned());
@@ -106,7 +106,7 @@ impl Engine {
         asking: &Asking,
         panelist: &Panelist,
         cancel: &CancellationToken,
-    ) -> Result<Told, Failed> {
+    ) -> Result<ReviewerReply, Failed> {
         let (guard, panel, root) = (&self.0.guard, &self.0.planner.panel, self.0.planner.root.path());
         let access = Access::of(panelist.sees_project);
         Ok(match &panelist.judge {
@@ -138,7 +138,7 @@ impl Engine {
                 library.ask_raw(&brief).await.and_then(|said| brief.ruled(&said))
             }
             Judge::TwoCall(two) => self.ask_twice(asking, two, cancel).await?,
-            Judge::SelfReview => Told::failed(
+            Judge::SelfReview => ReviewerReply::failed(
                 NoVerdict::Unavailable,
                 "Countersign cannot ask for a self-review; submit its results with `countersign rule`",
             ),
@@ -146,7 +146,12 @@ impl Engine {
     }
 
     /// The ruling of a review in free text. Its writer may have changed the files, so they are looked at again.
-    async fn rule_marked(&self, asking: &Asking, brief: &Brief, told: Told<Marked>) -> Told {
+    async fn rule_marked(
+        &self,
+        asking: &Asking,
+        brief: &Brief,
+        told: ReviewerReply<Marked>,
+    ) -> ReviewerReply {
         let looked = match told.result {
             Ok(_) => self.look_at_files(&asking.prepared.submission).await,
             Err(_) => Ok(Confirmation::Same),
@@ -272,19 +277,19 @@ impl Engine {
 }
 
 /// How many files the reviewer has to read itself: those that are only listed, and diffs that are cut.
-fn unshown(asking: &Asking, shown: &[Shown]) -> usize {
+fn unshown(asking: &Asking, shown: &[ShownFile]) -> usize {
     let listed = shown.iter().filter(|shown| shown.body == Body::Listed).count();
     let change = asking.prepared.request.change.as_ref();
     listed + change.map_or(0, |handed| handed.cut(&asking.assignment).count())
 }
 
 /// The review was cancelled while the question waited for a slot.
-pub(super) fn not_put<T>() -> Told<T> {
-    Told::failed(NoVerdict::Unavailable, "it was cancelled before it was asked")
+pub(super) fn not_put<T>() -> ReviewerReply<T> {
+    ReviewerReply::failed(NoVerdict::Unavailable, "it was cancelled before it was asked")
 }
 
 /// What the ledger keeps of a reply, beside the answer.
-pub(super) fn report_of<T>(told: &Told<T>) -> Report {
+pub(super) fn report_of<T>(told: &ReviewerReply<T>) -> Report {
     let usage = told.usage.clone().unwrap_or_default();
     Report {
         model: usage.model,

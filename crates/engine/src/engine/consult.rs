@@ -9,15 +9,15 @@ use super::slots::Slots;
 use super::{Engine, EngineError, Judge, Panelist, ProgressEvent, Result};
 use crate::fresh::{now_ms, random};
 use crate::private;
-use crate::programs::Said;
-use crate::reviewer::{Asks, Brief, Failed, Told, replay};
+use crate::programs::ReplyBody;
+use crate::reviewer::{Asks, Brief, Failed, ReviewerReply, replay};
 use crate::scratch::Scratch;
 use countersign_core::answer;
 use countersign_core::ids::{CallId, ReviewId};
 use countersign_core::outcome::NoVerdict;
 use countersign_core::plan::Target;
 use countersign_core::policy;
-use countersign_core::prompt::{self, Shape, Shown};
+use countersign_core::prompt::{self, Shape, ShownFile};
 use serde_json::{Value, json};
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
@@ -34,7 +34,7 @@ pub struct Consultation {
     /// Everything that is wanted, with the form of the answer.
     pub system_prompt: String,
     /// The material. It is data, and shown between markers.
-    pub files: Vec<Shown>,
+    pub files: Vec<ShownFile>,
     pub shape: Shape,
 }
 
@@ -139,7 +139,7 @@ impl Engine {
         panelist: &Panelist,
         mut brief: Brief,
         cancel: &CancellationToken,
-    ) -> Result<Told<Said>, Failed> {
+    ) -> Result<ReviewerReply<ReplyBody>, Failed> {
         let folder = Scratch::new("question").map_err(no_private_folder)?;
         brief.private = Some(folder.path().to_owned());
         if !panelist.sees_project {
@@ -155,7 +155,7 @@ impl Engine {
         panelist: &Panelist,
         brief: &Brief,
         cancel: &CancellationToken,
-    ) -> Told<Said> {
+    ) -> ReviewerReply<ReplyBody> {
         let words = match &panelist.judge {
             Judge::Command(command) => {
                 let told = command.ask_raw(&self.0.guard, brief, cancel).await;
@@ -175,7 +175,7 @@ impl Engine {
                 "a self-review can only judge work and cannot answer this question: choose another reviewer"
             }
         };
-        Told::not_asked(Failed::new(NoVerdict::Unavailable, words))
+        ReviewerReply::not_asked(Failed::new(NoVerdict::Unavailable, words))
     }
 }
 
@@ -227,7 +227,13 @@ impl Consulting<'_> {
         Ok(result)
     }
 
-    async fn put(&self, panelist: &Panelist, slots: &Slots, brief: Brief, again: bool) -> Told<Said> {
+    async fn put(
+        &self,
+        panelist: &Panelist,
+        slots: &Slots,
+        brief: Brief,
+        again: bool,
+    ) -> ReviewerReply<ReplyBody> {
         let review = self.id();
         let _slot = slots.acquire(&review).await;
         if self.cancel.is_cancelled() {
@@ -236,7 +242,7 @@ impl Consulting<'_> {
         let (label, reviewer) = (self.about.name.clone(), panelist.name.clone());
         self.engine.say(ProgressEvent::Asked { review, assignment: 0, label, reviewer, again });
         let told = self.engine.hear_consultation(panelist, brief, self.cancel).await;
-        told.unwrap_or_else(Told::not_asked)
+        told.unwrap_or_else(ReviewerReply::not_asked)
     }
 
     fn brief(&self, panelist: &Panelist, repair: Option<&str>) -> Result<Brief> {
@@ -290,7 +296,12 @@ impl Consulting<'_> {
         Ok(Ok(()))
     }
 
-    async fn end(&mut self, call: &CallId, told: &Told<Value>, failed: Option<&Failed>) -> Result<()> {
+    async fn end(
+        &mut self,
+        call: &CallId,
+        told: &ReviewerReply<Value>,
+        failed: Option<&Failed>,
+    ) -> Result<()> {
         let (kind, body) = match failed {
             None => ("consult_answered", json!({ "call": call })),
             Some(Failed { why, detail, .. }) => {
@@ -309,10 +320,10 @@ impl Consulting<'_> {
 }
 
 /// The reply as data, checked against the shape that was asked for.
-fn value_of(said: &Said, shape: Shape) -> Result<Value, Failed> {
+fn value_of(said: &ReplyBody, shape: Shape) -> Result<Value, Failed> {
     let value = match said {
-        Said::Structured(value) => value.clone(),
-        Said::Text(text) => answer::read_value(text.as_bytes())
+        ReplyBody::Structured(value) => value.clone(),
+        ReplyBody::Text(text) => answer::read_value(text.as_bytes())
             .map_err(|defect| Failed::new(defect.why(), defect.to_string()))?,
     };
     shape.check(&value).map_err(|words| Failed::new(NoVerdict::Garbled, words))?;

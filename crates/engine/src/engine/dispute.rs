@@ -19,7 +19,7 @@ const PAGE: u32 = 50;
 const OUTPUT: &str = "files";
 
 #[derive(Clone, Debug)]
-pub struct Found {
+pub struct DisputedFinding {
     pub stored: Stored,
     pub finding: Finding,
     pub key: Key,
@@ -27,8 +27,8 @@ pub struct Found {
 }
 
 /// The findings whose id begins like this, in the latest rounds of the newest reviews; of equal ones the newest counts.
-pub async fn findings_named(ledger: &Ledger, typed: &str) -> Result<Vec<Found>> {
-    let mut all: Vec<Found> = vec![];
+pub async fn findings_named(ledger: &Ledger, typed: &str) -> Result<Vec<DisputedFinding>> {
+    let mut all: Vec<DisputedFinding> = vec![];
     let (mut before, mut looked_at) = (None, 0);
     while looked_at < REVIEWS_MAX && !all.iter().any(|found| found.finding.id == typed) {
         let rows = ledger.list(Filter { open_only: false, before, limit: PAGE }).await?;
@@ -47,7 +47,7 @@ pub async fn findings_named(ledger: &Ledger, typed: &str) -> Result<Vec<Found>> 
     Ok(all)
 }
 
-fn found_in(stored: &Stored, typed: &str) -> Vec<Found> {
+fn found_in(stored: &Stored, typed: &str) -> Vec<DisputedFinding> {
     let review = &stored.review;
     let Some(round) = review.round() else { return vec![] };
     let named = |finding: &Finding| finding.id.starts_with(typed);
@@ -58,12 +58,12 @@ fn found_in(stored: &Stored, typed: &str) -> Vec<Found> {
             let id = finding_id(key, finding.criterion.as_deref().unwrap_or_default());
             (id == finding.id).then(|| (assignment.clone(), key.clone()))
         })?;
-        Some(Found { stored: stored.clone(), finding, key, assignment })
+        Some(DisputedFinding { stored: stored.clone(), finding, key, assignment })
     };
     listed.filter_map(place).collect()
 }
 
-impl Found {
+impl DisputedFinding {
     /// Why this cannot be judged again, if so.
     pub fn undisputable(&self) -> Option<&'static str> {
         let kind = self.assignment.candidate(&self.key).map(|candidate| candidate.kind);
@@ -138,7 +138,7 @@ impl Found {
 impl Engine {
     /// The reviewers that could have been asked when the finding was made: those whose ruling would stand under a key the
     /// question had then. A reviewer that was added since may have been added for this dispute.
-    pub async fn could_answer(&self, found: &Found) -> Result<Vec<String>> {
+    pub async fn could_answer(&self, found: &DisputedFinding) -> Result<Vec<String>> {
         let review = &found.stored.review;
         let Some(round) = review.round() else { return Ok(vec![]) };
         let again = match self.prepare_again(review, round).await {

@@ -6,10 +6,10 @@ use super::budget::{Admitted, Ask, Worst};
 use super::{Engine, EngineError, ProgressEvent, Result, Ticket};
 use crate::fresh::{now_ms, random};
 use crate::ledger::Stored;
-use crate::reviewer::{Failed, Told};
+use crate::reviewer::{Failed, ReviewerReply};
 use countersign_core::digest::Key;
+use countersign_core::endpoint::Endpoint;
 use countersign_core::ids::CallId;
-use countersign_core::place::Place;
 use countersign_core::review::{By, Confirmation, Effect, Event, Input, State, due};
 use countersign_core::rule::Rule;
 use std::collections::HashMap;
@@ -24,7 +24,7 @@ pub(super) struct Question {
     pub call: CallId,
     pub assignment: usize,
     pub reviewer: String,
-    pub place: Place,
+    pub place: Endpoint,
 }
 
 impl Question {
@@ -39,7 +39,7 @@ impl Question {
 struct Driver<'a> {
     engine: &'a Engine,
     ticket: &'a Ticket,
-    tasks: JoinSet<(Question, Told)>,
+    tasks: JoinSet<(Question, ReviewerReply)>,
     waiting: HashMap<Key, Waiting>,
     /// Whether other questions wait until these leave room in the budget.
     held: bool,
@@ -254,7 +254,7 @@ impl Driver<'_> {
     async fn take_answers(
         &mut self,
         stored: Stored,
-        first: Result<(Question, Told), JoinError>,
+        first: Result<(Question, ReviewerReply), JoinError>,
     ) -> Result<(Stored, bool)> {
         let (mut inputs, mut reports, mut events) = (vec![], vec![], vec![]);
         let mut first = Some(first);
@@ -304,7 +304,7 @@ fn round_of(stored: &Stored) -> ProgressEvent {
     ProgressEvent::Round { review, round, assignments, answered }
 }
 
-fn happening_of(ticket: &Ticket, question: &Question, told: &Told) -> ProgressEvent {
+fn happening_of(ticket: &Ticket, question: &Question, told: &ReviewerReply) -> ProgressEvent {
     let (review, assignment) = (ticket.review.clone(), question.assignment);
     match &told.result {
         Ok(answer) => {
@@ -318,7 +318,7 @@ fn happening_of(ticket: &Ticket, question: &Question, told: &Told) -> ProgressEv
     }
 }
 
-fn input_of(question: Question, told: Told) -> Input {
+fn input_of(question: Question, told: ReviewerReply) -> Input {
     let Question { key, call, reviewer, .. } = question;
     match told.result {
         Ok(answer) => Input::Answered { key, answer, by: By::Call { call, reviewer } },

@@ -34,7 +34,7 @@ use tokio::sync::broadcast;
 use tracing::{debug, info, warn};
 
 pub use consult::{Consultation, Consulted};
-pub use dispute::{DISPUTES, Found, findings_named};
+pub use dispute::{DISPUTES, DisputedFinding, findings_named};
 pub use panel::{Judge, Panel, Panelist};
 pub use planner::{Bounds, Planner, Prepared, Preview, Request};
 pub(crate) use self_review::section;

@@ -6,11 +6,11 @@ use super::slots::Slots;
 use super::two_call::TwoCall;
 use crate::programs::{Usage, Vendor};
 use crate::reviewer::replay::Recording;
-use crate::reviewer::{Agent, Command, Failed, Library, Marked, Service, Told};
+use crate::reviewer::{Agent, Command, Failed, Library, Marked, ReviewerReply, Service};
 use countersign_core::cost::{self, Price, Size, Spending};
 use countersign_core::digest::Digest;
+use countersign_core::endpoint::Endpoint;
 use countersign_core::outcome::NoVerdict;
-use countersign_core::place::Place;
 use countersign_core::plan::{Reviewer, ReviewerKind};
 use std::ffi::OsString;
 use std::path::Path;
@@ -192,7 +192,7 @@ pub struct Panel {
 struct Seat {
     panelist: Arc<Panelist>,
     identity: String,
-    place: Place,
+    place: Endpoint,
     slots: Slots,
 }
 
@@ -239,14 +239,14 @@ impl Panel {
         Some((seat.panelist.clone(), seat.slots.clone()))
     }
 
-    pub(super) fn place(&self, name: &str) -> Place {
+    pub(super) fn place(&self, name: &str) -> Endpoint {
         let seat = self.seats.iter().find(|seat| seat.panelist.name == name);
         seat.map(|seat| seat.place.clone()).unwrap_or_default()
     }
 
     /// Takes an answer away where the reviewer's program was edited since the panel was made: its ruling would be recorded
     /// under the identity of the old program.
-    pub(super) fn vouch<T>(&self, name: &str, root: &Path, told: Told<T>) -> Told<T> {
+    pub(super) fn vouch<T>(&self, name: &str, root: &Path, told: ReviewerReply<T>) -> ReviewerReply<T> {
         let edited = |seat: &Seat| {
             // Only programs of the user's have files that can be edited.
             let has_files =
@@ -258,7 +258,7 @@ impl Panel {
         }
         let words =
             format!("a file that the command of reviewer `{name}` names was edited while it was asked");
-        Told { result: Err(Failed::new(NoVerdict::Unavailable, words)), ..told }
+        ReviewerReply { result: Err(Failed::new(NoVerdict::Unavailable, words)), ..told }
     }
 
     /// Takes over the slots of a panel that is replaced, where their number is the same. Otherwise a reviewer would get more

@@ -6,7 +6,7 @@ use crate::installed;
 use crate::programs::{Facts, PROGRAMS};
 use crate::worker::Worker;
 use countersign_core::digest::Digest;
-use countersign_core::place::Place;
+use countersign_core::endpoint::Endpoint;
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::io::Read;
@@ -31,7 +31,7 @@ const FIRST_LINE_BYTES: u64 = 256;
 type Variables = [(OsString, OsString)];
 
 /// Where a reviewer would be asked by a process with these variables.
-pub(super) fn place(judge: &Judge, root: &Path, environment: &Variables) -> Place {
+pub(super) fn place(judge: &Judge, root: &Path, environment: &Variables) -> Endpoint {
     match judge {
         Judge::Command(command) => of_command(&command.argv, root, environment),
         Judge::Marked(marked) => match &marked.worker {
@@ -44,18 +44,20 @@ pub(super) fn place(judge: &Judge, root: &Path, environment: &Variables) -> Plac
                 Some(url) => vec![url.clone()],
                 None => addresses(&agent.environment),
             };
-            Place { programs, services, variables: steering(&agent.environment) }
+            Endpoint { programs, services, variables: steering(&agent.environment) }
         }
-        Judge::Service(service) => Place { services: vec![service.base_url.clone()], ..Place::default() },
+        Judge::Service(service) => {
+            Endpoint { services: vec![service.base_url.clone()], ..Endpoint::default() }
+        }
         Judge::TwoCall(two) => {
             place(&two.reviewer.judge, root, environment).and(place(&two.parser.judge, root, environment))
         }
-        Judge::Replay { .. } | Judge::Library(_) | Judge::SelfReview => Place::default(),
+        Judge::Replay { .. } | Judge::Library(_) | Judge::SelfReview => Endpoint::default(),
     }
 }
 
 /// The program of a command, and every other word of it that names a program: `env python3 judge.py` runs two.
-fn of_command(argv: &[String], root: &Path, environment: &Variables) -> Place {
+fn of_command(argv: &[String], root: &Path, environment: &Variables) -> Endpoint {
     let programs = argv.iter().enumerate().flat_map(|(i, word)| match i {
         0 => found(OsStr::new(word), root, environment),
         _ if word.contains('/') || word.starts_with('-') => vec![],
@@ -66,7 +68,7 @@ fn of_command(argv: &[String], root: &Path, environment: &Variables) -> Place {
     // What a script calls by name is found by this.
     let path = environment.iter().find(|(name, _)| name == PATH);
     variables.extend(path.map(|(_, value)| (PATH.to_owned(), Digest::of(value.as_bytes()))));
-    Place { programs, services: addresses(environment), variables }
+    Endpoint { programs, services: addresses(environment), variables }
 }
 
 /// A program as it is found, with the interpreters that run it. Empty where it is not found.

@@ -13,7 +13,7 @@ use countersign_core::digest::Digest;
 use countersign_core::ids::Subject;
 use countersign_core::plan::{self, Assignment, Plan, Reviewer};
 use countersign_core::policy::{self, GateFiles, Policy};
-use countersign_core::prompt::{self, Body, Question, Shown};
+use countersign_core::prompt::{self, Body, Question, ShownFile};
 use countersign_core::redact::Redaction;
 use countersign_core::rule::Rule;
 use countersign_core::submission::{Content, Material, Output, Submission};
@@ -182,7 +182,7 @@ impl Planner {
         files: &[Material],
         submission: &Submission,
         reads: bool,
-    ) -> Result<Vec<Shown>, Changed> {
+    ) -> Result<Vec<ShownFile>, Changed> {
         // What is not text is a line in the prompt, whatever its size.
         let text = files.iter().filter(|file| file.content == Content::Text);
         let bytes = text.map(|file| file.size_bytes).sum();
@@ -193,7 +193,7 @@ impl Planner {
         for file in files {
             let body = if inline { workspace::read_body(&self.root, file).await? } else { Body::Listed };
             let output = submission.output_name(file).to_owned();
-            shown.push(Shown { path: file.path.clone(), output, body });
+            shown.push(ShownFile { path: file.path.clone(), output, body });
         }
         Ok(shown)
     }

@@ -3,9 +3,9 @@
 
 use super::submitted_change::wanted;
 use super::{Engine, EngineError, Result};
-use crate::reviewer::{Brief, Failed, Files, LetGo, Told};
+use crate::reviewer::{Brief, Failed, Files, LetGo, ReviewerReply};
 use crate::scratch::Scratch;
-use crate::workspace::{self, Changed, HeldFiles, Kept, Root};
+use crate::workspace::{self, Changed, GuardedFile, HeldFiles, Root};
 use countersign_core::outcome::NoVerdict;
 use countersign_core::prompt::Body;
 use countersign_core::review::Confirmation;
@@ -36,7 +36,7 @@ pub(super) struct Private {
 
 impl Private {
     /// Ends the hold. The answer is taken away where the reviewer may have read something else than was handed in.
-    pub(super) async fn let_go<T>(self, told: Told<T>) -> Told<T> {
+    pub(super) async fn let_go<T>(self, told: ReviewerReply<T>) -> ReviewerReply<T> {
         let Some(held) = self.held.filter(|_| told.result.is_ok()) else { return told };
         let ended = tokio::task::spawn_blocking(move || held.end().map_err(stale)).await;
         let ended = ended.unwrap_or_else(|error| {
@@ -48,7 +48,7 @@ impl Private {
 }
 
 /// Holds files while they are read by their paths.
-pub(super) async fn hold(root: Root, files: Vec<Kept>) -> Result<Option<HeldFiles>, Failed> {
+pub(super) async fn hold(root: Root, files: Vec<GuardedFile>) -> Result<Option<HeldFiles>, Failed> {
     if files.is_empty() {
         return Ok(None);
     }
@@ -56,13 +56,13 @@ pub(super) async fn hold(root: Root, files: Vec<Kept>) -> Result<Option<HeldFile
     held.unwrap_or_else(|error| Err(not_held(&io::Error::other(error)))).map(Some)
 }
 
-fn hold_now(root: &Root, files: Vec<Kept>) -> Result<HeldFiles, Failed> {
+fn hold_now(root: &Root, files: Vec<GuardedFile>) -> Result<HeldFiles, Failed> {
     HeldFiles::begin(root, files).map_err(|error| not_held(&error))?.map_err(stale)
 }
 
 /// The files of the project behind what was handed in. A summary stands for none.
-pub(super) fn kept(materials: &[Material]) -> Vec<Kept> {
-    materials.iter().filter(|material| material.form != Form::Summary).map(Kept::of).collect()
+pub(super) fn kept(materials: &[Material]) -> Vec<GuardedFile> {
+    materials.iter().filter(|material| material.form != Form::Summary).map(GuardedFile::of).collect()
 }
 
 pub(super) fn stale(changed: Changed) -> Failed {

@@ -4,9 +4,9 @@
 use super::Engine;
 use super::ask::Asking;
 use crate::programs::Usage;
-use crate::reviewer::Told;
+use crate::reviewer::ReviewerReply;
 use countersign_core::answer::Row;
-use countersign_core::prompt::{Body, Shown};
+use countersign_core::prompt::{Body, ShownFile};
 use countersign_core::redact::{Counts, Redaction};
 use countersign_core::rule::Rule;
 use countersign_core::text;
@@ -17,7 +17,7 @@ const MODEL_BYTES: usize = 200;
 
 impl Engine {
     /// Asks, and takes secrets out of the answer before it is recorded or shown.
-    pub(super) async fn ask_redacted(&self, asking: Asking, cancel: &CancellationToken) -> Told {
+    pub(super) async fn ask_redacted(&self, asking: Asking, cancel: &CancellationToken) -> ReviewerReply {
         let told = self.ask(&asking, cancel).await;
         let replaced = asking.redacted.load(Ordering::Relaxed);
         let told = self.without_secrets(told, |redaction, answer| {
@@ -28,11 +28,15 @@ impl Engine {
             Ok(answer) => self.check_locations(answer, &asking.assignment, &asking.prepared).await,
             failed => failed,
         };
-        Told { result, ..told }
+        ReviewerReply { result, ..told }
     }
 
     /// Takes secrets out of everything in a reply; `hide` does so for the answer itself.
-    pub(super) fn without_secrets<T>(&self, told: Told<T>, hide: impl FnOnce(&Redaction, &mut T)) -> Told<T> {
+    pub(super) fn without_secrets<T>(
+        &self,
+        told: ReviewerReply<T>,
+        hide: impl FnOnce(&Redaction, &mut T),
+    ) -> ReviewerReply<T> {
         let redaction = &self.0.planner.redaction;
         let result = match told.result {
             Ok(mut answer) => {
@@ -48,7 +52,7 @@ impl Engine {
         let model =
             |name: String| text::cut(&text::visible_line(&redaction.hide(&name)), MODEL_BYTES).to_owned();
         let usage = told.usage.map(|usage| Usage { model: usage.model.map(model), ..usage });
-        Told { result, reply: told.reply.map(|reply| redaction.reply(&reply)), usage }
+        ReviewerReply { result, reply: told.reply.map(|reply| redaction.reply(&reply)), usage }
     }
 
     /// A text that goes on record.
@@ -78,7 +82,7 @@ pub(super) fn rules(redaction: &Redaction, rules: &mut [Rule]) {
 }
 
 /// Takes secrets out of the contents of a question, and counts them.
-pub(super) fn shown(redaction: &Redaction, files: &mut [Shown]) -> Counts {
+pub(super) fn shown(redaction: &Redaction, files: &mut [ShownFile]) -> Counts {
     let mut counts = Counts::default();
     for file in files {
         if let Body::Text(text) = &mut file.body {

@@ -11,7 +11,7 @@ use countersign_core::criterion::Criterion;
 use countersign_core::digest::Key;
 use countersign_core::ids::{ReviewId, Token};
 use countersign_core::plan::{Assignment, Target};
-use countersign_core::prompt::{Body, ReviewSection, SelfReview, Shown, self_review_instructions};
+use countersign_core::prompt::{Body, ReviewSection, SelfReview, ShownFile, self_review_instructions};
 use countersign_core::review::{Input, Refused, Review, Round, Route};
 use countersign_core::rule::Rule;
 use serde::Deserialize;
@@ -187,7 +187,7 @@ fn document(review: &Review, notes: Option<String>, token: &Token) -> SelfReview
     for material in by_rule.values().flatten().flat_map(|assignment| materials(assignment, &round.submission))
     {
         let output = round.submission.output_name(&material).to_owned();
-        let shown = Shown { path: material.path, output, body: Body::Listed };
+        let shown = ShownFile { path: material.path, output, body: Body::Listed };
         if !files.contains(&shown) {
             files.push(shown);
         }

@@ -8,7 +8,7 @@ use countersign_core::answer::changed_lines;
 use countersign_core::digest::Digest;
 use countersign_core::outcome::NoVerdict;
 use countersign_core::plan::Assignment;
-use countersign_core::prompt::{self, Body, DIFF_BYTES_MAX, Sections, Shown};
+use countersign_core::prompt::{self, Body, DIFF_BYTES_MAX, Sections, ShownFile};
 use countersign_core::redact::Counts;
 use countersign_core::submission::{ChangeOf, Content, Form, Material, Output, OutputKind, Submission};
 use std::ops::RangeInclusive;
@@ -156,7 +156,7 @@ impl Planner {
         prepared: &Prepared,
         notes: Option<&str>,
         redacted: &mut Counts,
-    ) -> Result<(Vec<Shown>, String), Changed> {
+    ) -> Result<(Vec<ShownFile>, String), Changed> {
         let lost = || Changed { path: SUMMARY.to_owned() };
         // The key says that these sections were shown: without them there is no such question.
         if handed.sections.digest() != handed.context {
@@ -172,7 +172,7 @@ impl Planner {
             let file = prepared.submission.files.get(*index).ok_or_else(lost)?;
             let text = hide(handed.text(*index).ok_or_else(lost)?);
             let output = prepared.submission.output_name(file).to_owned();
-            shown.push(Shown { path: file.path.clone(), output, body: Body::Text(text) });
+            shown.push(ShownFile { path: file.path.clone(), output, body: Body::Text(text) });
         }
         let mut sections = handed.sections.clone();
         for section in sections.all_mut() {

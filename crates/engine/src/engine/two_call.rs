@@ -5,13 +5,13 @@
 use super::ask::Asking;
 use super::reading::Access;
 use super::{Engine, Panelist};
-use crate::programs::{Said, Usage};
-use crate::reviewer::{Asks, Brief, Failed, Told};
+use crate::programs::{ReplyBody, Usage};
+use crate::reviewer::{Asks, Brief, Failed, ReviewerReply};
 use countersign_core::answer::{self, PARSED_REVIEW, REVIEW_TEXT, Reviewed};
 use countersign_core::cost::Size;
 use countersign_core::digest::Parts;
 use countersign_core::outcome::NoVerdict;
-use countersign_core::prompt::{self, Body, Shown};
+use countersign_core::prompt::{self, Body, ShownFile};
 use countersign_core::text;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
@@ -88,7 +88,7 @@ impl Engine {
         asking: &Asking,
         two: &TwoCall,
         cancel: &CancellationToken,
-    ) -> Result<Told, Failed> {
+    ) -> Result<ReviewerReply, Failed> {
         // A reply that could not be used was asked for again here, about the same review.
         if let Some(defect) = &asking.repair {
             return Err(Failed::new(NoVerdict::Garbled, defect));
@@ -105,7 +105,7 @@ impl Engine {
             unknown: false,
         };
         let review = reviewing.free_review(private.brief.clone()).await;
-        let review = match private.let_go(Told::bare(review)).await.result {
+        let review = match private.let_go(ReviewerReply::bare(review)).await.result {
             Ok(review) => review,
             Err(failed) => return Ok(reviewing.told(Err(failed))),
         };
@@ -118,7 +118,7 @@ impl Engine {
 }
 
 impl Reviewing<'_> {
-    fn add<T>(&mut self, who: &str, panelist: &Panelist, told: &Told<T>) {
+    fn add<T>(&mut self, who: &str, panelist: &Panelist, told: &ReviewerReply<T>) {
         if let Some(reply) = &told.reply {
             let between = if self.reply.is_empty() { "" } else { "\n\n" };
             self.reply.push_str(&format!("{between}[{who}]\n{reply}"));
@@ -140,9 +140,9 @@ impl Reviewing<'_> {
         });
     }
 
-    fn told<T>(self, result: Result<T, Failed>) -> Told<T> {
+    fn told<T>(self, result: Result<T, Failed>) -> ReviewerReply<T> {
         let reply = (!self.reply.is_empty()).then_some(self.reply);
-        Told { result, reply, usage: self.usage.filter(|_| !self.unknown) }
+        ReviewerReply { result, reply, usage: self.usage.filter(|_| !self.unknown) }
     }
 
     /// The review in free words; an empty one is asked for once more.
@@ -171,7 +171,7 @@ impl Reviewing<'_> {
     /// Has the parser read a review; it is asked once more where its reply cannot be used.
     async fn parse_review(&mut self, review: &str) -> Result<Reviewed, Failed> {
         let (path, output) = ("review".to_owned(), "review".to_owned());
-        let shown = Shown { path, output, body: Body::Text(review.to_owned()) };
+        let shown = ShownFile { path, output, body: Body::Text(review.to_owned()) };
         let (Asking { call, counts_money, .. }, asks) = (self.asking, (PARSE_REVIEW, PARSED_REVIEW));
         let system_prompt = prompt::consultation_prompt(PARSER_TASK, PARSED_REVIEW);
         let mut brief = Brief {
@@ -191,18 +191,18 @@ impl Reviewing<'_> {
 
     async fn parse_once(&mut self, brief: Brief) -> Result<Reviewed, Failed> {
         let told = self.engine.hear_consultation(&self.two.parser, brief, self.cancel).await;
-        let told = told.unwrap_or_else(Told::not_asked);
+        let told = told.unwrap_or_else(ReviewerReply::not_asked);
         self.add(PARSE_REVIEW, &self.two.parser, &told);
         told.result.and_then(|said| reviewed_of(&said))
     }
 }
 
 /// The text of a review: that in the form that was asked for, or all of a reply in another form.
-fn review_text(said: Said) -> String {
+fn review_text(said: ReplyBody) -> String {
     let of = |value: &Value| value.get("review").and_then(Value::as_str).map(str::to_owned);
     let text = match said {
-        Said::Structured(value) => of(&value).unwrap_or_else(|| value.to_string()),
-        Said::Text(reply) => {
+        ReplyBody::Structured(value) => of(&value).unwrap_or_else(|| value.to_string()),
+        ReplyBody::Text(reply) => {
             answer::read_value(reply.as_bytes()).ok().and_then(|value| of(&value)).unwrap_or(reply)
         }
     };
@@ -213,10 +213,10 @@ fn review_text(said: Said) -> String {
     }
 }
 
-fn reviewed_of(said: &Said) -> Result<Reviewed, Failed> {
+fn reviewed_of(said: &ReplyBody) -> Result<Reviewed, Failed> {
     let value = match said {
-        Said::Structured(value) => Ok(value.clone()),
-        Said::Text(text) => answer::read_value(text.as_bytes()),
+        ReplyBody::Structured(value) => Ok(value.clone()),
+        ReplyBody::Text(text) => answer::read_value(text.as_bytes()),
     };
     let read = value.and_then(|value| answer::read_reviewed(&value));
     read.map_err(|defect| Failed::new(defect.why(), defect.to_string()))
@@ -230,15 +230,18 @@ mod tests {
     #[test]
     fn the_words_of_a_review_are_all_of_it_or_those_in_the_form() {
         let table = [
-            (Said::Text("Looks good.\nAPPROVED".into()), "Looks good.\nAPPROVED"),
-            (Said::Text(r#"{"review": "no"}"#.into()), "no"),
-            (Said::Text("```json\n{\"review\": \"no\"}\n```".into()), "no"),
-            (Said::Text(r#"{"result": "APPROVED"}"#.into()), r#"{"result": "APPROVED"}"#),
-            (Said::Text(r#"{"review": "a", "review": "b"}"#.into()), r#"{"review": "a", "review": "b"}"#),
-            (Said::Structured(json!({ "review": "r" })), "r"),
-            (Said::Structured(json!({ "passed": true })), r#"{"passed":true}"#),
-            (Said::Structured(json!({ "review": " \u{200b}\n" })), ""),
-            (Said::Text(" \n".into()), ""),
+            (ReplyBody::Text("Looks good.\nAPPROVED".into()), "Looks good.\nAPPROVED"),
+            (ReplyBody::Text(r#"{"review": "no"}"#.into()), "no"),
+            (ReplyBody::Text("```json\n{\"review\": \"no\"}\n```".into()), "no"),
+            (ReplyBody::Text(r#"{"result": "APPROVED"}"#.into()), r#"{"result": "APPROVED"}"#),
+            (
+                ReplyBody::Text(r#"{"review": "a", "review": "b"}"#.into()),
+                r#"{"review": "a", "review": "b"}"#,
+            ),
+            (ReplyBody::Structured(json!({ "review": "r" })), "r"),
+            (ReplyBody::Structured(json!({ "passed": true })), r#"{"passed":true}"#),
+            (ReplyBody::Structured(json!({ "review": " \u{200b}\n" })), ""),
+            (ReplyBody::Text(" \n".into()), ""),
         ];
         for (said, expected) in table {
             assert_eq!(review_text(said.clone()), expected, "{said:?}");
@@ -257,10 +260,12 @@ mod tests {
             r#"[{"result": "APPROVED"}]"#,
         ];
         for text in bad {
-            assert!(reviewed_of(&Said::Text(text.to_owned())).is_err(), "{text}");
+            assert!(reviewed_of(&ReplyBody::Text(text.to_owned())).is_err(), "{text}");
         }
         assert!(
-            reviewed_of(&Said::Text("```json\n{\"result\": \"APPROVED\"}\n```".into())).unwrap().passes()
+            reviewed_of(&ReplyBody::Text("```json\n{\"result\": \"APPROVED\"}\n```".into()))
+                .unwrap()
+                .passes()
         );
     }
 }

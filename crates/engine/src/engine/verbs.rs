@@ -9,8 +9,8 @@ use countersign_core::digest::{Digest, Key};
 use countersign_core::ids::{CallId, ReviewId, Token};
 use countersign_core::outcome::{NoVerdict, Outcome};
 use countersign_core::review::{
-    Actor, By, Decision, Given, Input, Known, Opening, Refused, Review, Route, State, Submit, Verb, route,
-    step,
+    Actor, By, Decision, Input, Known, Opening, RecordedAnswer, Refused, Review, Route, State, Submit, Verb,
+    route, step,
 };
 use countersign_core::rule::Rule;
 use countersign_core::submission::Submission;
@@ -219,7 +219,7 @@ impl Ticket {
     /// How many failures were not asked about again, although all was to be asked again: they stand on their bytes.
     pub fn kept_failures(&self, stored: &Stored) -> usize {
         let own = stored.review.round().filter(|round| round.n == self.round && self.prepared.request.fresh);
-        let kept = |given: &&Given| matches!(given.by, By::Reused { .. }) && given.answer.fails();
+        let kept = |given: &&RecordedAnswer| matches!(given.by, By::Reused { .. }) && given.answer.fails();
         own.map_or(0, |round| round.answers.values().filter(kept).count())
     }
 }

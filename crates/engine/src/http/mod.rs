@@ -12,7 +12,7 @@ use url::{Host, Url};
 const CONNECT: Duration = Duration::from_secs(10);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct ServiceHost {
     /// Its name in a sentence: host and port.
     pub host: String,
     pub is_local: bool,
@@ -20,7 +20,7 @@ pub struct Place {
     pub is_plain: bool,
 }
 
-impl Place {
+impl ServiceHost {
     pub fn of(base_url: &str) -> Option<Self> {
         let url = Url::parse(base_url).ok()?;
         let is_local = match url.host()? {
@@ -40,13 +40,13 @@ impl Place {
 }
 
 /// The connections to a place. A proxy of the environment is used for everything but this machine.
-pub fn client(place: &Place) -> Result<&'static Client, String> {
+pub fn client(place: &ServiceHost) -> Result<&'static Client, String> {
     static CLIENTS: [OnceLock<Result<Client, String>>; 4] = [const { OnceLock::new() }; 4];
     let which = usize::from(place.is_local) + 2 * usize::from(place.is_plain);
     CLIENTS[which].get_or_init(|| make(place)).as_ref().map_err(Clone::clone)
 }
 
-fn make(place: &Place) -> Result<Client, String> {
+fn make(place: &ServiceHost) -> Result<Client, String> {
     // Another part of this process may have installed one already; that one works too.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let builder = Client::builder()
@@ -97,10 +97,10 @@ mod tests {
             ("http://127.0.0.1.example.com/v1", "127.0.0.1.example.com", false, true),
         ];
         for (address, host, is_local, is_open) in table {
-            let place = Place::of(address).unwrap();
+            let place = ServiceHost::of(address).unwrap();
             assert_eq!((place.host.as_str(), place.is_local, place.is_open()), (host, is_local, is_open));
             assert_eq!(place.is_plain, address.starts_with("http:"), "{address}");
         }
-        assert_eq!(Place::of("nowhere"), None);
+        assert_eq!(ServiceHost::of("nowhere"), None);
     }
 }

@@ -42,7 +42,7 @@ pub struct Call {
     pub report: Report,
 }
 
-pub(super) struct Begun<'a> {
+pub(super) struct StartedCall<'a> {
     pub id: &'a CallId,
     /// The review it belongs to, or the stream of a door.
     pub stream: &'a str,
@@ -65,7 +65,7 @@ pub(super) async fn follow(
             let asks = round_asked.and_then(|round| round.asking(key).next());
             let assignment = asks.and_then(|(index, _)| u32::try_from(index).ok());
             let stream = review.id.as_str();
-            Some(Begun { id: call, stream, round, assignment, reviewer, asked_ms: at_ms })
+            Some(StartedCall { id: call, stream, round, assignment, reviewer, asked_ms: at_ms })
         }
         _ => None,
     };

@@ -1,7 +1,7 @@
 //! The store in memory, without a file. A transaction works on a copy of the lists, and most look-ups read all of a
 //! list, so it is for ledgers of a few reviews.
 
-use super::calls::{Begun, Call, CallState, Report, Scope};
+use super::calls::{Call, CallState, Report, Scope, StartedCall};
 use super::entry::Line;
 use super::projection::{Count, Row};
 use super::store::{End, Kept, Lines, Rows, Stream};
@@ -273,7 +273,7 @@ impl Session {
         Ok(())
     }
 
-    pub fn begin_calls(&mut self, calls: &[Begun<'_>]) -> Result<()> {
+    pub fn begin_calls(&mut self, calls: &[StartedCall<'_>]) -> Result<()> {
         let row = calls.iter().map(|begun| {
             let call = Call {
                 id: begun.id.clone(),

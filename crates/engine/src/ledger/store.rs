@@ -9,7 +9,7 @@
 //! - A reading session sees what was committed before, and does not wait for writers. A snapshot sees one state.
 //! - A second event of the same stream and number, and a second open review of a subject, are a conflict.
 
-use super::calls::{Begun, Call, CallState, Report, Scope};
+use super::calls::{Call, CallState, Report, Scope, StartedCall};
 use super::entry::Line;
 use super::projection::{Count, Row};
 use super::{Filter, LedgerError, Result, memory, sqlite};
@@ -219,7 +219,7 @@ methods! {
     /// Says who does what is due for a review; false where there is no such review.
     fn set_holder(id: &ReviewId, holder: Option<&str>) -> bool;
     fn put_ruling(under: &str, stream: &str, n: u64) -> ();
-    fn begin_calls(calls: &[Begun<'_>]) -> ();
+    fn begin_calls(calls: &[StartedCall<'_>]) -> ();
     fn set_call(id: &CallId, state: CallState) -> ();
     /// Notes what a reviewer reported; false where there is no such call.
     fn report(id: &CallId, report: &Report) -> bool;

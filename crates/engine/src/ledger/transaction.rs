@@ -1,6 +1,6 @@
 //! Write transactions: one at a time, begun before anything is read, so that what was read still holds at the commit.
 
-use super::calls::Begun;
+use super::calls::StartedCall;
 use super::entry::{self, chained, load};
 use super::projection::Row;
 use super::store::{End, Rows, Session};
@@ -85,7 +85,7 @@ impl Transaction {
         reviewer: &str,
         at_ms: i64,
     ) -> Result<()> {
-        let begun = Begun { id: call, stream, round: 0, assignment: None, reviewer, asked_ms: at_ms };
+        let begun = StartedCall { id: call, stream, round: 0, assignment: None, reviewer, asked_ms: at_ms };
         let done = self.session()?.begin_calls(&[begun]).await;
         self.or_give_up(done)
     }

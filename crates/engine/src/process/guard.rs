@@ -3,7 +3,7 @@
 //! Its standard input is a socket to the process that wants the program. On it come the length of the program's input and
 //! the input; then it stays open as a lifeline. Its end, also by the death of that process, ends the program.
 
-use super::{How, tree};
+use super::{ProcessEnd, tree};
 use rustix::process::{Signal, WaitOptions, WaitStatus, getpid, wait};
 use std::ffi::{OsStr, OsString};
 use std::io::{Read, Write};
@@ -50,7 +50,7 @@ pub fn guard_main() -> ExitCode {
     let report = guard(&mut line, watcher, Duration::from_millis(grace), program, args);
     // The copies in it are private work, and the process that made them may be gone. Otherwise that process reads them
     // again before it removes them.
-    if report == How::GuardLost {
+    if report == ProcessEnd::GuardLost {
         remove_scratch(scratch);
     }
     // The process that cut the line may be gone; then the report is not needed.
@@ -69,7 +69,13 @@ pub(super) fn remove_scratch(scratch: &OsStr) {
     }
 }
 
-fn guard(line: &mut UnixStream, watcher: u64, grace: Duration, program: &OsStr, args: &[OsString]) -> How {
+fn guard(
+    line: &mut UnixStream,
+    watcher: u64,
+    grace: Duration,
+    program: &OsStr,
+    args: &[OsString],
+) -> ProcessEnd {
     // The guard must outlive an interrupt from the terminal to clean up. A watched guard is in its watcher's session.
     if watcher == NO_WATCHER {
         let _ = rustix::process::setsid();
@@ -77,7 +83,7 @@ fn guard(line: &mut UnixStream, watcher: u64, grace: Duration, program: &OsStr, 
     // Without this, a process that loses its parent would escape: do not start.
     #[cfg(target_os = "linux")]
     if let Err(error) = rustix::process::set_child_subreaper(Some(getpid())) {
-        return How::NotStarted {
+        return ProcessEnd::NotStarted {
             reason: format!(
                 "Countersign cannot control the child processes of this program, so it was not started: {error}"
             ),
@@ -86,14 +92,14 @@ fn guard(line: &mut UnixStream, watcher: u64, grace: Duration, program: &OsStr, 
     let (sender, events) = mpsc::channel();
     #[cfg(target_os = "linux")]
     if super::watcher::until_gone(watcher, sender.clone()).is_err() {
-        return How::NotStarted {
+        return ProcessEnd::NotStarted {
             reason: "Countersign cannot monitor this program, so it was not started".to_owned(),
         };
     }
-    let Some(input) = read_input(line) else { return How::GuardLost };
+    let Some(input) = read_input(line) else { return ProcessEnd::GuardLost };
     let mut child = match start(program, args) {
         Ok(child) => child,
-        Err(error) => return How::NotStarted { reason: reason(&error) },
+        Err(error) => return ProcessEnd::NotStarted { reason: reason(&error) },
     };
     if let Some(mut stdin) = child.stdin.take() {
         // A program need not read its input, so an error says nothing.
@@ -103,7 +109,7 @@ fn guard(line: &mut UnixStream, watcher: u64, grace: Duration, program: &OsStr, 
     reap(child.id(), sender);
     let ended = match events.recv() {
         Ok(GuardEvent::Ended(status)) => how(status),
-        _ => How::GuardLost,
+        _ => ProcessEnd::GuardLost,
     };
     end_tree(&events, grace);
     ended
@@ -198,10 +204,10 @@ fn is_alone(events: &Receiver<GuardEvent>, within: Duration) -> bool {
     }
 }
 
-fn how(status: WaitStatus) -> How {
+fn how(status: WaitStatus) -> ProcessEnd {
     match (status.exit_status(), status.terminating_signal()) {
-        (Some(code), _) => How::Exited(code),
-        (None, Some(signal)) => How::Signalled(signal),
-        (None, None) => How::GuardLost,
+        (Some(code), _) => ProcessEnd::Exited(code),
+        (None, Some(signal)) => ProcessEnd::Signalled(signal),
+        (None, None) => ProcessEnd::GuardLost,
     }
 }

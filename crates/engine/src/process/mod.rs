@@ -98,7 +98,7 @@ pub enum Surplus {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum How {
+pub enum ProcessEnd {
     Exited(i32),
     /// By a signal that was not ours.
     Signalled(i32),
@@ -117,7 +117,7 @@ pub enum How {
 /// A program that has ended, with everything below it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ended {
-    pub how: How,
+    pub how: ProcessEnd,
     /// What it wrote, up to the limit.
     pub stdout: Vec<u8>,
     pub stderr_tail: String,
@@ -147,7 +147,7 @@ impl fmt::Debug for Tap {
     }
 }
 
-impl How {
+impl ProcessEnd {
     /// The line of this end. [`How::GuardLost`] says that the lifeline was cut: the process that cut it knows why.
     fn report(&self) -> String {
         match self {
@@ -179,17 +179,17 @@ mod tests {
     #[test]
     fn reports_come_back_as_they_were_said_and_halves_do_not() {
         let reports = [
-            How::Exited(0),
-            How::Exited(-1),
-            How::Signalled(9),
-            How::NotStarted { reason: "no such file".into() },
-            How::GuardLost,
+            ProcessEnd::Exited(0),
+            ProcessEnd::Exited(-1),
+            ProcessEnd::Signalled(9),
+            ProcessEnd::NotStarted { reason: "no such file".into() },
+            ProcessEnd::GuardLost,
         ];
         for report in reports {
-            assert_eq!(How::parse(&report.report()), Some(report));
+            assert_eq!(ProcessEnd::parse(&report.report()), Some(report));
         }
         for line in ["", "exited 0", "exited\n", "exited x\n", "done 0\n"] {
-            assert_eq!(How::parse(line), None, "{line:?}");
+            assert_eq!(ProcessEnd::parse(line), None, "{line:?}");
         }
     }
 }

@@ -3,7 +3,7 @@
 use super::guard::NO_WATCHER;
 use super::guarded::{GUARD_MARGIN, Guarded};
 use super::own::{self, Own};
-use super::{Call, Ended, GUARD_ARG, GuardProgram, How, Surplus, Tap};
+use super::{Call, Ended, GUARD_ARG, GuardProgram, ProcessEnd, Surplus, Tap};
 use std::io;
 use std::os::fd::OwnedFd;
 use std::path::Path;
@@ -80,7 +80,7 @@ async fn supervise(
     pipes: (Option<ChildStdout>, Option<ChildStderr>),
     kept: (&mut Vec<u8>, &mut Vec<u8>),
     cancel: &CancellationToken,
-) -> How {
+) -> ProcessEnd {
     let write = async {
         let _ = lifeline.write_all(&(call.stdin.len() as u64).to_le_bytes()).await;
         let _ = lifeline.write_all(&call.stdin).await;
@@ -99,7 +99,7 @@ async fn supervise(
         report
     };
     let too_much = CancellationToken::new();
-    let too_much_output = How::TooMuchOutput { limit_bytes: call.stdout_limit_bytes };
+    let too_much_output = ProcessEnd::TooMuchOutput { limit_bytes: call.stdout_limit_bytes };
     // The guard goes last, and with it every writer: the end of the output after its report means that it is complete.
     let all = async { tokio::join!(report, read_output(call, pipes, kept, &too_much)).0 };
     tokio::pin!(all);
@@ -108,17 +108,17 @@ async fn supervise(
             // Output over the limit counts also where the program ended by itself at the same moment.
             true => too_much_output,
             // Nothing here cut the line, so whatever did was not an orderly end.
-            false => report.unwrap_or(How::GuardLost),
+            false => report.unwrap_or(ProcessEnd::GuardLost),
         },
-        () = write => How::GuardLost,
-        () = lost.cancelled() => How::GuardLost,
+        () = write => ProcessEnd::GuardLost,
+        () = lost.cancelled() => ProcessEnd::GuardLost,
         () = too_much.cancelled() => too_much_output,
-        () = tokio::time::sleep(call.timeout) => How::TimedOut,
-        () = cancel.cancelled() => How::Cancelled,
+        () = tokio::time::sleep(call.timeout) => ProcessEnd::TimedOut,
+        () = cancel.cancelled() => ProcessEnd::Cancelled,
     };
     let _ = lifeline.shutdown().await;
     match cut {
-        How::GuardLost => guarded.end_lost().await,
+        ProcessEnd::GuardLost => guarded.end_lost().await,
         _ => resume(),
     }
     // Whatever is still to be read is bounded, by size and now by time.
@@ -152,10 +152,10 @@ async fn read_output(
     tokio::join!(read_out, read_err);
 }
 
-async fn read_report(reports: OwnedReadHalf) -> Option<How> {
+async fn read_report(reports: OwnedReadHalf) -> Option<ProcessEnd> {
     let mut line = String::new();
     BufReader::new(reports.take(REPORT_BYTES)).read_line(&mut line).await.ok()?;
-    How::parse(&line)
+    ProcessEnd::parse(&line)
 }
 
 /// Reads to the end, or up to the limit where a surplus ends the program. True if `into` is not all of the output:

@@ -24,7 +24,7 @@ pub use program::{
     Dialect, FileFormat, HOOK_SECONDS, Hook, Mark, ModelArgument, Program, Programs, ServerEntry, ServerForm,
     Working, listed,
 };
-pub use reply::{Kind, ParsedOutput, Problem, ProgramName, Said, Usage, not_exited};
+pub use reply::{Kind, ParsedOutput, Problem, ProgramName, ReplyBody, Usage, not_exited};
 pub(crate) use reply::{events, kind_in, microusd, sum_known};
 
 /// Every program there is. A new one is a folder and a row here.

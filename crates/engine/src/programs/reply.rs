@@ -1,7 +1,7 @@
 //! The reply of a program or service as parsed, what it cost, and every way not to answer. Parsing itself is done per
 //! program and per API.
 
-use crate::process::How;
+use crate::process::ProcessEnd;
 use countersign_core::outcome::NoVerdict;
 use countersign_core::text;
 use serde_json::Value;
@@ -68,21 +68,21 @@ pub(crate) fn kind_in(table: &[(&str, Kind)], text: &str) -> Option<Kind> {
 #[derive(Clone, Debug, PartialEq)]
 pub struct ParsedOutput {
     /// What it said, still to be held against the question.
-    pub said: Result<Said, Problem>,
+    pub said: Result<ReplyBody, Problem>,
     /// What it cost, as far as the program says so; also where it failed.
     pub usage: Option<Usage>,
 }
 
 /// An answer, as far as it goes.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Said {
+pub enum ReplyBody {
     /// Data in the form that was asked for.
     Structured(Value),
     /// A text that should hold it.
     Text(String),
 }
 
-impl Said {
+impl ReplyBody {
     /// The words of the reply, for the record.
     pub fn text(&self) -> String {
         match self {
@@ -221,16 +221,18 @@ pub struct ProgramName<'a> {
 }
 
 /// What it means that a program did not end by itself.
-pub fn not_exited(how: &How, stderr: &str) -> Problem {
+pub fn not_exited(how: &ProcessEnd, stderr: &str) -> Problem {
     match how {
-        How::NotStarted { reason } if reason == "no such program" => Problem::new(Kind::NotInstalled, ""),
-        How::NotStarted { reason } => Problem::new(Kind::NotStarted, reason),
-        How::TimedOut => Problem::new(Kind::TimedOut, ""),
-        How::TooMuchOutput { .. } => Problem::new(Kind::ReplyTooLong, ""),
-        How::Cancelled => Problem::new(Kind::Cancelled, ""),
-        How::GuardLost => Problem::new(Kind::Crashed, "its guard ended unexpectedly"),
-        How::Signalled(signal) => Problem::new(Kind::Crashed, &format!("signal {signal} {stderr}")),
-        How::Exited(code) => Problem::new(Kind::Crashed, &format!("exit code {code} {stderr}")),
+        ProcessEnd::NotStarted { reason } if reason == "no such program" => {
+            Problem::new(Kind::NotInstalled, "")
+        }
+        ProcessEnd::NotStarted { reason } => Problem::new(Kind::NotStarted, reason),
+        ProcessEnd::TimedOut => Problem::new(Kind::TimedOut, ""),
+        ProcessEnd::TooMuchOutput { .. } => Problem::new(Kind::ReplyTooLong, ""),
+        ProcessEnd::Cancelled => Problem::new(Kind::Cancelled, ""),
+        ProcessEnd::GuardLost => Problem::new(Kind::Crashed, "its guard ended unexpectedly"),
+        ProcessEnd::Signalled(signal) => Problem::new(Kind::Crashed, &format!("signal {signal} {stderr}")),
+        ProcessEnd::Exited(code) => Problem::new(Kind::Crashed, &format!("exit code {code} {stderr}")),
     }
 }
 

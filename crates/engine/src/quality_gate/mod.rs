@@ -24,7 +24,7 @@ use countersign_core::ids::Subject;
 use countersign_core::judge::RoundEnd;
 use countersign_core::plan::{self, PlanError, Target};
 use countersign_core::policy::{self, Policy};
-use countersign_core::prompt::{self, SelfReview, Shown};
+use countersign_core::prompt::{self, SelfReview, ShownFile};
 use countersign_core::redact::Redaction;
 use countersign_core::review::Round;
 use countersign_core::rule::Rule;
@@ -203,7 +203,7 @@ impl QualityGate {
         &self,
         work: &StepWork,
         rules: &[Rule],
-    ) -> Result<(Submission, Vec<Shown>), QualityGateError> {
+    ) -> Result<(Submission, Vec<ShownFile>), QualityGateError> {
         let outputs = work.named_outputs()?;
         let files = workspace::gather(&work.root, work.project_paths(&outputs).await?).await?;
         let submission = Submission::new(rules, outputs, files, None);

@@ -1,10 +1,10 @@
 //! An agent program as a reviewer: in its judging form, once a question.
 
 use super::brief::NOT_UTF_8;
-use super::{Brief, Failed, Told};
+use super::{Brief, Failed, ReviewerReply};
 use crate::private;
 use crate::process::{self, Call, Ended, GuardProgram};
-use crate::programs::{self, Facts, Form, Kind, ParsedOutput, Problem, Said, Setup, Usage, Vendor};
+use crate::programs::{self, Facts, Form, Kind, ParsedOutput, Problem, ReplyBody, Setup, Usage, Vendor};
 use countersign_core::outcome::NoVerdict;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -75,7 +75,12 @@ impl Agent {
         file.is_file().then_some(file)
     }
 
-    pub async fn ask(&self, guard: &GuardProgram, brief: &Brief, cancel: &CancellationToken) -> Told {
+    pub async fn ask(
+        &self,
+        guard: &GuardProgram,
+        brief: &Brief,
+        cancel: &CancellationToken,
+    ) -> ReviewerReply {
         self.ask_raw(guard, brief, cancel).await.and_then(|said| brief.ruled(&said))
     }
 
@@ -85,11 +90,11 @@ impl Agent {
         guard: &GuardProgram,
         brief: &Brief,
         cancel: &CancellationToken,
-    ) -> Told<Said> {
+    ) -> ReviewerReply<ReplyBody> {
         let facts = self.program;
         let (call, record) = match self.prepare(brief) {
             Ok(prepared) => prepared,
-            Err(failed) => return Told::not_asked(failed),
+            Err(failed) => return ReviewerReply::not_asked(failed),
         };
         match process::run(guard, call, cancel).await {
             Ok(ended) => {
@@ -100,7 +105,7 @@ impl Agent {
             }
             Err(error) => {
                 let words = format!("{} could not be run: {error}", facts.called.name);
-                Told::failed(NoVerdict::Unavailable, words)
+                ReviewerReply::failed(NoVerdict::Unavailable, words)
             }
         }
     }
@@ -225,9 +230,9 @@ fn reads_files(facts: &Facts, brief: &Brief) -> bool {
 }
 
 /// A reply, with its cost; `words` says a problem for people.
-pub(super) fn told(parsed: ParsedOutput, words: impl Fn(&Problem) -> String) -> Told<Said> {
+pub(super) fn told(parsed: ParsedOutput, words: impl Fn(&Problem) -> String) -> ReviewerReply<ReplyBody> {
     let ParsedOutput { said, usage } = parsed;
-    let reply = said.as_ref().ok().map(Said::text);
+    let reply = said.as_ref().ok().map(ReplyBody::text);
     let free = said.as_ref().err().is_some_and(Problem::cost_nothing);
     let usage = match &said {
         Ok(_) => usage.map(Usage::of_answer),
@@ -235,7 +240,7 @@ pub(super) fn told(parsed: ParsedOutput, words: impl Fn(&Problem) -> String) -> 
         Err(_) => usage,
     };
     let result = said.map_err(|problem| Failed::new(problem.why(), words(&problem)));
-    Told { result, reply, usage }
+    ReviewerReply { result, reply, usage }
 }
 
 #[cfg(test)]

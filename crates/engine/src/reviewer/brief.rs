@@ -1,12 +1,12 @@
 //! A question to a reviewer with everything it may see, and what comes back.
 
-use crate::programs::{Said, Usage};
+use crate::programs::{ReplyBody, Usage};
 use countersign_core::answer::{self, Answer};
 use countersign_core::criterion::Criterion;
 use countersign_core::ids::CallId;
 use countersign_core::outcome::NoVerdict;
 use countersign_core::plan::Target;
-use countersign_core::prompt::{Shape, Shown};
+use countersign_core::prompt::{Shape, ShownFile};
 use countersign_core::submission::{Form, Material};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -32,7 +32,7 @@ pub struct Brief {
     pub system_prompt: String,
     pub payload: String,
     pub files: Vec<Material>,
-    pub shown: Vec<Shown>,
+    pub shown: Vec<ShownFile>,
     /// How many files there are whose contents are not in the payload, or not whole, and have to be read.
     pub unshown: usize,
     pub timeout: Duration,
@@ -70,10 +70,10 @@ impl Brief {
     }
 
     /// What was said, held against the criteria.
-    pub fn ruled(&self, said: &Said) -> Result<Answer, Failed> {
+    pub fn ruled(&self, said: &ReplyBody) -> Result<Answer, Failed> {
         let reply = match said {
-            Said::Structured(value) => answer::interpret(value),
-            Said::Text(text) => answer::read(text.as_bytes()),
+            ReplyBody::Structured(value) => answer::interpret(value),
+            ReplyBody::Text(text) => answer::read(text.as_bytes()),
         };
         let ruled = reply.and_then(|reply| answer::rule(reply, &self.asked(), self.accept_bare));
         ruled.map_err(|defect| Failed::new(defect.why(), defect.to_string()))
@@ -104,7 +104,7 @@ impl Failed {
 
 /// What came back from a reviewer: a checked answer, or its unchecked words.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Told<T = Answer> {
+pub struct ReviewerReply<T = Answer> {
     pub result: Result<T, Failed>,
     /// The reply as it came, for the ledger.
     pub reply: Option<String>,
@@ -112,9 +112,9 @@ pub struct Told<T = Answer> {
     pub usage: Option<Usage>,
 }
 
-impl<T> Told<T> {
-    pub fn and_then<U>(self, made: impl FnOnce(T) -> Result<U, Failed>) -> Told<U> {
-        Told { result: self.result.and_then(made), reply: self.reply, usage: self.usage }
+impl<T> ReviewerReply<T> {
+    pub fn and_then<U>(self, made: impl FnOnce(T) -> Result<U, Failed>) -> ReviewerReply<U> {
+        ReviewerReply { result: self.result.and_then(made), reply: self.reply, usage: self.usage }
     }
 
     /// Something came back that has neither a text nor a price.

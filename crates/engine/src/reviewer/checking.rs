@@ -1,7 +1,7 @@
 //! The checks reviewer: every deterministic criterion of a question on each of its files, one file in memory at a time.
 
-use super::{Brief, Failed, Told, checks};
-use crate::process::{self, Call, GuardProgram, How};
+use super::{Brief, Failed, ReviewerReply, checks};
+use crate::process::{self, Call, GuardProgram, ProcessEnd};
 use countersign_core::answer::{Answer, Claim, Flaw, Ruling, bounded_flaws};
 use countersign_core::check::{Check, RunCheck};
 use countersign_core::criterion::Criterion;
@@ -34,7 +34,7 @@ pub async fn rule_by_checks(
     brief: &Brief,
     files: Arc<dyn Files>,
     cancel: &CancellationToken,
-) -> Told {
+) -> ReviewerReply {
     let mut rulings = vec![];
     for criterion in &brief.criteria {
         let ruling = match &criterion.check {
@@ -47,10 +47,10 @@ pub async fn rule_by_checks(
         };
         match ruling {
             Ok(ruling) => rulings.push(ruling),
-            Err(failed) => return Told::bare(Err(failed)),
+            Err(failed) => return ReviewerReply::bare(Err(failed)),
         }
     }
-    Told::bare(Ok(Answer::from_rulings(rulings)))
+    ReviewerReply::bare(Ok(Answer::from_rulings(rulings)))
 }
 
 /// The ruling of a command, if the files stayed unchanged while it ran: it may read them at any moment.
@@ -147,7 +147,7 @@ async fn rule_by_command(
         Err(error) => return no_verdict(NoVerdict::Unavailable, format!("could not be run: {error}")),
     };
     match ended.how {
-        How::Exited(code) => {
+        ProcessEnd::Exited(code) => {
             let passed = code == check.exit_code;
             let output = String::from_utf8_lossy(&ended.stdout);
             let tail = |text| text::cut_front_words(text, SHOWN_BYTES);
@@ -159,10 +159,10 @@ async fn rule_by_command(
             );
             Ok(Ruling::new(&criterion.name, passed, (!passed).then_some(feedback)))
         }
-        How::TimedOut => {
+        ProcessEnd::TimedOut => {
             no_verdict(NoVerdict::Timeout, format!("did not end within {} s", check.timeout_seconds))
         }
-        How::TooMuchOutput { limit_bytes } => {
+        ProcessEnd::TooMuchOutput { limit_bytes } => {
             no_verdict(NoVerdict::TooLong, format!("wrote more than {limit_bytes} bytes"))
         }
         how => no_verdict(NoVerdict::Unavailable, format!("did not end by itself: {how:?}")),

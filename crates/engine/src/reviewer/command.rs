@@ -1,9 +1,9 @@
 //! The command reviewer: any program that reads a brief from its standard input and writes a reply to its standard output,
 //! as JSON. A non-zero exit is no verdict, whatever it printed.
 
-use super::{Asks, Brief, Failed, Told};
-use crate::process::{self, Call, Ended, GuardProgram, How};
-use crate::programs::{Said, Usage, microusd};
+use super::{Asks, Brief, Failed, ReviewerReply};
+use crate::process::{self, Call, Ended, GuardProgram, ProcessEnd};
+use crate::programs::{ReplyBody, Usage, microusd};
 use countersign_core::digest::{Digest, Parts};
 use countersign_core::outcome::NoVerdict;
 use countersign_core::prompt::Body;
@@ -43,7 +43,12 @@ impl Command {
         Self { argv: self.resolved(root), model: self.model.clone() }
     }
 
-    pub async fn ask(&self, guard: &GuardProgram, brief: &Brief, cancel: &CancellationToken) -> Told {
+    pub async fn ask(
+        &self,
+        guard: &GuardProgram,
+        brief: &Brief,
+        cancel: &CancellationToken,
+    ) -> ReviewerReply {
         self.ask_raw(guard, brief, cancel).await.and_then(|said| brief.ruled(&said))
     }
 
@@ -53,11 +58,11 @@ impl Command {
         guard: &GuardProgram,
         brief: &Brief,
         cancel: &CancellationToken,
-    ) -> Told<Said> {
+    ) -> ReviewerReply<ReplyBody> {
         let mut argv = self.resolved(&brief.root).into_iter();
         let Some(program) = argv.next() else {
             let words = "the reviewer has an empty command";
-            return Told::not_asked(Failed::new(NoVerdict::Unavailable, words));
+            return ReviewerReply::not_asked(Failed::new(NoVerdict::Unavailable, words));
         };
         let call = Call {
             args: argv.map(Into::into).collect(),
@@ -72,9 +77,10 @@ impl Command {
         };
         match process::run(guard, call, cancel).await {
             Ok(ended) => told(&program, ended, brief),
-            Err(error) => {
-                Told::failed(NoVerdict::Unavailable, format!("`{program}` could not be run: {error}"))
-            }
+            Err(error) => ReviewerReply::failed(
+                NoVerdict::Unavailable,
+                format!("`{program}` could not be run: {error}"),
+            ),
         }
     }
 }
@@ -132,20 +138,20 @@ fn brief_json(brief: &Brief, model: Option<&str>) -> Value {
     })
 }
 
-fn told(program: &str, ended: Ended, brief: &Brief) -> Told<Said> {
+fn told(program: &str, ended: Ended, brief: &Brief) -> ReviewerReply<ReplyBody> {
     let reply = Some(String::from_utf8_lossy(&ended.stdout).into_owned());
     let result = match failure(program, &ended, brief) {
         Some(failed) => Err(failed),
         None => String::from_utf8(ended.stdout.clone())
-            .map(Said::Text)
+            .map(ReplyBody::Text)
             .map_err(|_| Failed::new(NoVerdict::Garbled, super::brief::NOT_UTF_8)),
     };
-    Told { result, reply, usage: usage(&ended) }
+    ReviewerReply { result, reply, usage: usage(&ended) }
 }
 
 /// The cost beside the rulings: `usage` with `tokens_in`, `tokens_out` and `cost_usd`. Not started costs nothing.
 fn usage(ended: &Ended) -> Option<Usage> {
-    if matches!(ended.how, How::NotStarted { .. }) {
+    if matches!(ended.how, ProcessEnd::NotStarted { .. }) {
         return Some(Usage::nothing());
     }
     let said: Value = serde_json::from_slice(&ended.stdout).ok()?;
@@ -163,13 +169,15 @@ fn usage(ended: &Ended) -> Option<Usage> {
 fn failure(program: &str, ended: &Ended, brief: &Brief) -> Option<Failed> {
     let seconds = brief.timeout.as_secs();
     let (why, detail) = match &ended.how {
-        How::Exited(0) => return None,
-        How::TimedOut => (NoVerdict::Timeout, format!("did not answer within {seconds} seconds")),
-        How::TooMuchOutput { limit_bytes } => {
+        ProcessEnd::Exited(0) => return None,
+        ProcessEnd::TimedOut => (NoVerdict::Timeout, format!("did not answer within {seconds} seconds")),
+        ProcessEnd::TooMuchOutput { limit_bytes } => {
             (NoVerdict::TooLong, format!("wrote more than {limit_bytes} bytes"))
         }
-        How::Cancelled => (NoVerdict::Unavailable, "was cancelled".to_owned()),
-        How::GuardLost => (NoVerdict::Unavailable, "was lost: its guard ended unexpectedly".to_owned()),
+        ProcessEnd::Cancelled => (NoVerdict::Unavailable, "was cancelled".to_owned()),
+        ProcessEnd::GuardLost => {
+            (NoVerdict::Unavailable, "was lost: its guard ended unexpectedly".to_owned())
+        }
         _ => (NoVerdict::Unavailable, end_words(ended)),
     };
     Some(Failed::new(why, format!("`{program}` {detail}")))
@@ -180,9 +188,9 @@ pub(super) fn end_words(ended: &Ended) -> String {
     let stderr = text::visible_line(text::cut_front_words(&ended.stderr_tail, STDERR_TAIL_BYTES));
     let said = if stderr.is_empty() { String::new() } else { format!(": {stderr}") };
     match &ended.how {
-        How::Exited(code) => format!("ended with exit code {code}{said}"),
-        How::Signalled(signal) => format!("was ended by signal {signal}{said}"),
-        How::NotStarted { reason } => format!("could not be started: {reason}"),
+        ProcessEnd::Exited(code) => format!("ended with exit code {code}{said}"),
+        ProcessEnd::Signalled(signal) => format!("was ended by signal {signal}{said}"),
+        ProcessEnd::NotStarted { reason } => format!("could not be started: {reason}"),
         _ => format!("ended unexpectedly{said}"),
     }
 }

@@ -1,7 +1,7 @@
 //! A reviewer in the caller's own process: the program that uses the gate as a library answers the questions itself.
 
-use super::brief::{Brief, Told};
-use crate::programs::Said;
+use super::brief::{Brief, ReviewerReply};
+use crate::programs::ReplyBody;
 use countersign_core::outcome::NoVerdict;
 use countersign_core::text;
 use serde_json::Value;
@@ -72,16 +72,16 @@ impl Library {
     }
 
     /// What the CLI says. It is told its time and may keep it; the gate does not depend on that.
-    pub async fn ask_raw(&self, brief: &Brief) -> Told<Said> {
+    pub async fn ask_raw(&self, brief: &Brief) -> ReviewerReply<ReplyBody> {
         match tokio::time::timeout(brief.timeout, self.put(brief)).await {
             Ok(Ok(value)) => {
                 let reply = Some(value.to_string());
-                Told { result: Ok(Said::Structured(value)), reply, usage: None }
+                ReviewerReply { result: Ok(ReplyBody::Structured(value)), reply, usage: None }
             }
-            Ok(Err(error)) => Told::failed(NoVerdict::Unavailable, error.to_string()),
+            Ok(Err(error)) => ReviewerReply::failed(NoVerdict::Unavailable, error.to_string()),
             Err(_) => {
                 let seconds = brief.timeout.as_secs();
-                Told::failed(NoVerdict::Timeout, format!("no answer within {seconds} seconds"))
+                ReviewerReply::failed(NoVerdict::Timeout, format!("no answer within {seconds} seconds"))
             }
         }
     }

@@ -3,8 +3,8 @@
 //! marker must carry the id of its question, which the judged work cannot know.
 
 use super::brief::NOT_UTF_8;
-use super::{Brief, Failed, Told, command};
-use crate::process::{GuardProgram, How};
+use super::{Brief, Failed, ReviewerReply, command};
+use crate::process::{GuardProgram, ProcessEnd};
 use crate::worker::{OUTPUT_BYTES, WorkRequest, Worker};
 use countersign_core::answer::{self, read_marked};
 use countersign_core::outcome::NoVerdict;
@@ -37,7 +37,7 @@ impl Marked {
         guard: &GuardProgram,
         brief: &Brief,
         cancel: &CancellationToken,
-    ) -> Told<answer::Marked> {
+    ) -> ReviewerReply<answer::Marked> {
         let word = brief.call.as_str();
         let prompt = prompt::marked_prompt(&brief.system_prompt, &brief.payload, word);
         let request = WorkRequest {
@@ -52,13 +52,13 @@ impl Marked {
             Ok(worked) => worked,
             Err(error) => {
                 let words = format!("`{}` could not be run: {error}", self.worker.name());
-                return Told::not_asked(Failed::new(NoVerdict::Unavailable, words));
+                return ReviewerReply::not_asked(Failed::new(NoVerdict::Unavailable, words));
             }
         };
         let reply = Some(String::from_utf8_lossy(&worked.ended.stdout).into_owned());
         let most = brief.reply_bytes.min(OUTPUT_BYTES - 1);
         let result = match (&worked.ended.how, &worked.said) {
-            (How::TimedOut, _) => {
+            (ProcessEnd::TimedOut, _) => {
                 let seconds = brief.timeout.as_secs();
                 let words = format!("`{}` did not answer within {seconds} seconds", self.worker.name());
                 Err(Failed::new(NoVerdict::Timeout, words))
@@ -79,6 +79,6 @@ impl Marked {
                 Err(Failed::new(NoVerdict::Unavailable, words))
             }
         };
-        Told { result, reply, usage: worked.usage }
+        ReviewerReply { result, reply, usage: worked.usage }
     }
 }

@@ -1,4 +1,4 @@
-//! Reviewers: each gets a [`Brief`] and gives back [`Told`]. Outcomes are decided in core.
+//! Reviewers: each gets a [`Brief`] and gives back [`ReviewerReply`]. Outcomes are decided in core.
 
 mod agent;
 mod brief;
@@ -11,7 +11,7 @@ pub mod replay;
 pub mod service;
 
 pub use agent::Agent;
-pub use brief::{Asks, Brief, Failed, Told};
+pub use brief::{Asks, Brief, Failed, ReviewerReply};
 pub use checking::{Files, LetGo, rule_by_checks};
 pub use command::Command;
 pub use library::{Asked, CliError, CliQuestion, EndsWith, Library, ReviewerCli};

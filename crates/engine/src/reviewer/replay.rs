@@ -2,8 +2,8 @@
 //! `{"rule", "file", "criterion", "passed", "feedback"}` is a ruling, where `rule` and `file` may be left out if that is
 //! clear; `{"consult", "reply"}` answers the consultation of that name. Without a line there is no verdict.
 
-use super::{Brief, Told};
-use crate::programs::Said;
+use super::{Brief, ReviewerReply};
+use crate::programs::ReplyBody;
 use countersign_core::answer::{Answer, Row, match_rulings};
 use countersign_core::criterion::fold_name;
 use countersign_core::outcome::NoVerdict;
@@ -44,31 +44,32 @@ pub fn parse(text: &str) -> Result<Recording, String> {
     Ok(recording)
 }
 
-pub fn answer(recording: &Recording, brief: &Brief) -> Told {
+pub fn answer(recording: &Recording, brief: &Brief) -> ReviewerReply {
     let asked = brief.asked();
     let wanted: Vec<_> = asked.iter().map(|criterion| fold_name(&criterion.name)).collect();
     let fits =
         |row: &&Row| row.speaks_of(&brief.rule, brief.file()) && wanted.contains(&fold_name(&row.criterion));
     let rulings: Vec<_> = recording.rows.iter().filter(fits).map(Row::ruling).collect();
     match match_rulings(rulings, &asked) {
-        Ok(rulings) => Told::bare(Ok(Answer::from_rulings(rulings))),
+        Ok(rulings) => ReviewerReply::bare(Ok(Answer::from_rulings(rulings))),
         // Asking a recording again changes nothing, so this is not a reply to be repaired.
-        Err(defect) => {
-            Told::failed(NoVerdict::Unavailable, format!("the recording does not answer this: {defect}"))
-        }
+        Err(defect) => ReviewerReply::failed(
+            NoVerdict::Unavailable,
+            format!("the recording does not answer this: {defect}"),
+        ),
     }
 }
 
 /// Answers a consultation: what is recorded first under its name.
-pub fn consult(recording: &Recording, name: &str) -> Told<Said> {
+pub fn consult(recording: &Recording, name: &str) -> ReviewerReply<ReplyBody> {
     let said = recording.consults.iter().find(|recorded| recorded.consult == name);
     match said.map(|recorded| recorded.reply.clone()) {
-        Some(Value::String(text)) => Told::bare(Ok(Said::Text(text))),
-        Some(value) => Told::bare(Ok(Said::Structured(value))),
+        Some(Value::String(text)) => ReviewerReply::bare(Ok(ReplyBody::Text(text))),
+        Some(value) => ReviewerReply::bare(Ok(ReplyBody::Structured(value))),
         None => {
             let words =
                 format!("the recording does not answer this: it has no line with \"consult\": \"{name}\"");
-            Told::failed(NoVerdict::Unavailable, words)
+            ReviewerReply::failed(NoVerdict::Unavailable, words)
         }
     }
 }
@@ -84,8 +85,8 @@ mod tests {
                     {\"consult\":\"t\",\"reply\":\"words\"}\n{\"consult\":\"c\",\"reply\":2}\n";
         let recording = parse(text).unwrap();
         assert_eq!((recording.rows.len(), recording.consults.len()), (1, 3));
-        assert_eq!(consult(&recording, "c").result, Ok(Said::Structured(json!({ "x": 1 }))));
-        assert_eq!(consult(&recording, "t").result, Ok(Said::Text("words".to_owned())));
+        assert_eq!(consult(&recording, "c").result, Ok(ReplyBody::Structured(json!({ "x": 1 }))));
+        assert_eq!(consult(&recording, "t").result, Ok(ReplyBody::Text("words".to_owned())));
         assert_eq!(consult(&recording, "d").result.unwrap_err().why, NoVerdict::Unavailable);
         for (line, words) in [
             ("{}", "line 2: missing field `criterion`"),

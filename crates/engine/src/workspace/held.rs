@@ -14,14 +14,14 @@ use std::path::PathBuf;
 
 /// A file that must stay as it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Kept {
+pub struct GuardedFile {
     /// Relative to the root.
     pub path: String,
     /// The digest of its bytes; none where there are none, or where they are no matter of this file.
     pub digest: Option<Digest>,
 }
 
-impl Kept {
+impl GuardedFile {
     /// The file of a material. What was handed in as a text stands for a file whose bytes have another digest.
     pub fn of(material: &Material) -> Self {
         let digest = material.form.is_file() && material.content.has_bytes();
@@ -32,7 +32,7 @@ impl Kept {
 /// Files that another program reads.
 pub struct HeldFiles {
     root: Root,
-    files: Vec<(Kept, Option<Stamp>)>,
+    files: Vec<(GuardedFile, Option<Stamp>)>,
     #[cfg(target_os = "linux")]
     watch: Watch,
 }
@@ -50,9 +50,9 @@ struct Stamp {
 
 impl HeldFiles {
     /// Begins to hold files, if they are what they should be. Reads all of them: not for the async runtime.
-    pub fn begin(root: &Root, files: Vec<Kept>) -> io::Result<Result<Self, Changed>> {
+    pub fn begin(root: &Root, files: Vec<GuardedFile>) -> io::Result<Result<Self, Changed>> {
         // A text that was given has no file that could be exchanged.
-        let files: Vec<Kept> = files.into_iter().filter(|file| !root.is_given(&file.path)).collect();
+        let files: Vec<GuardedFile> = files.into_iter().filter(|file| !root.is_given(&file.path)).collect();
         // The watch comes first: what changes after a look must be seen.
         #[cfg(target_os = "linux")]
         let watch = {
@@ -74,7 +74,7 @@ impl HeldFiles {
 
     /// Looks again. Reads all of them: not for the async runtime.
     pub fn end(self) -> Result<(), Changed> {
-        let is_same = |(file, before): &&(Kept, Option<Stamp>)| {
+        let is_same = |(file, before): &&(GuardedFile, Option<Stamp>)| {
             has_digest(&self.root, file) && stamp(&self.root, &file.path) == *before
         };
         if let Some((file, _)) = self.files.iter().find(|file| !is_same(file)) {
@@ -101,7 +101,7 @@ fn stamp(root: &Root, path: &str) -> Option<Stamp> {
     })
 }
 
-fn has_digest(root: &Root, file: &Kept) -> bool {
+fn has_digest(root: &Root, file: &GuardedFile) -> bool {
     let Some(wanted) = &file.digest else { return true };
     let digest = || -> io::Result<Digest> {
         let (bytes, _) = path::open(root, &file.path)?;

@@ -17,7 +17,7 @@ pub use change::{
     summary,
 };
 pub use gather::gather;
-pub use held::{HeldFiles, Kept};
-pub use path::{Found, PathProblem, Root, require_file, walk};
+pub use held::{GuardedFile, HeldFiles};
+pub use path::{FolderFiles, PathProblem, Root, require_file, walk};
 pub use read::{Changed, Copied, copy_into, read_body, read_body_now, read_notes};
 pub use write::{UNFINISHED, write_atomically};

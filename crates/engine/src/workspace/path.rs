@@ -164,7 +164,7 @@ fn kind(metadata: &Metadata) -> &'static str {
 
 /// Files of a folder, and what had to be left out.
 #[derive(Debug, Default)]
-pub struct Found {
+pub struct FolderFiles {
     /// Paths relative to the root, sorted.
     pub files: Vec<String>,
     /// What was left out, with the reason in words. Never silent.
@@ -172,8 +172,8 @@ pub struct Found {
 }
 
 /// Lists the files below a folder of the project. Ignored and hidden files are not the work.
-pub fn walk(root: &Root, folder: &str) -> Result<Found, PathProblem> {
-    let mut found = Found::default();
+pub fn walk(root: &Root, folder: &str) -> Result<FolderFiles, PathProblem> {
+    let mut found = FolderFiles::default();
     let start = root.join(folder);
     let walker = WalkBuilder::new(&start).require_git(false).follow_links(false).build();
     for entry in walker {
@@ -189,7 +189,7 @@ pub fn walk(root: &Root, folder: &str) -> Result<Found, PathProblem> {
     Ok(found)
 }
 
-fn take(root: &Root, path: &Path, found: &mut Found) -> Result<(), PathProblem> {
+fn take(root: &Root, path: &Path, found: &mut FolderFiles) -> Result<(), PathProblem> {
     let relative = match root.relative(root.path(), path) {
         Ok(relative) => relative,
         Err(problem) => {

@@ -1,7 +1,7 @@
 //! Reading a file's contents for a question: only the bytes that were gathered, or nothing; and copies for a reviewer that
 //! reads files itself.
 
-use super::held::Kept;
+use super::held::GuardedFile;
 use super::path::{self, Root};
 use crate::private;
 use countersign_core::digest::Digest;
@@ -71,7 +71,7 @@ const MAX_TEXT_BYTES: u64 = 64 * 1024 * 1024;
 pub struct Copied {
     pub redacted: Counts,
     /// The copies, each with the digest of what was written.
-    pub files: Vec<Kept>,
+    pub files: Vec<GuardedFile>,
 }
 
 /// Copies files into a private folder, under the same relative paths. Of a file that changed meanwhile nothing is left.
@@ -93,7 +93,7 @@ pub async fn copy_into(
             };
             let Some((found, digest)) = one else { return Ok(Err(Changed { path: material.path })) };
             copied.redacted.add(found);
-            copied.files.push(Kept { path: material.path, digest: Some(digest) });
+            copied.files.push(GuardedFile { path: material.path, digest: Some(digest) });
         }
         Ok(Ok(copied))
     };

@@ -3,7 +3,7 @@
 use countersign_core::cost::Budget;
 use countersign_core::digest::Digest;
 use countersign_core::outcome::NoVerdict;
-use countersign_core::prompt::{Body, Field, Kind, Shape, Shown};
+use countersign_core::prompt::{Body, Field, Kind, Shape, ShownFile};
 use countersign_core::redact::Redaction;
 use countersign_engine::engine::{Bounds, Consultation, Engine, Judge, Panel, Panelist, Planner};
 use countersign_engine::ledger::Ledger;
@@ -53,7 +53,7 @@ async fn consult(panelists: Vec<Panelist>, prompt_bytes: u64) -> Ended {
     };
     let ledger = Ledger::open(&folder.path().join(".countersign")).await.unwrap();
     let engine = Engine::new(planner, ledger, GuardProgram("/no/guard".into())).unwrap();
-    let file = Shown { path: "a.md".into(), output: "o".into(), body: Body::Text("some text".into()) };
+    let file = ShownFile { path: "a.md".into(), output: "o".into(), body: Body::Text("some text".into()) };
     let question = Consultation {
         name: "word".into(),
         about: "test".into(),

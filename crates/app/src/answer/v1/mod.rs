@@ -29,4 +29,4 @@ pub use review::{
 };
 pub use status::{ActiveReview, OpenStep, RunTask, Status, Workflow};
 pub use tools::{OpenReview, OpenReviews, Progress, Submitted, Waited};
-pub use verdict::{Disputed, JudgedAgain, Shown, State, Stated, Verdict};
+pub use verdict::{Disputed, JudgedAgain, State, Stated, Verdict, VerdictNotes};

@@ -1,8 +1,8 @@
 //! The answers of `qr`.
 
 use countersign_core::policy::{GateEnd, GatePolicy};
+use countersign_doors::qr::texts::{blocking_failures, short};
 use countersign_doors::qr::transition::gate;
-use countersign_doors::qr::words::{blocking_failures, short};
 use countersign_doors::qr::{self as door, Here, LoopState, State, asking, replies, severity};
 use schemars::JsonSchema;
 use serde::Serialize;

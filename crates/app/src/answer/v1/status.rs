@@ -5,7 +5,7 @@ use super::{OutcomeName, ReviewRow};
 use crate::time::rfc3339;
 use countersign_core::ids::ReviewId;
 use countersign_doors::jobs::overview;
-use countersign_doors::run::status::Standing;
+use countersign_doors::run::status::TaskLine;
 use countersign_doors::service::event::Happened;
 use countersign_engine::ledger::Count;
 use schemars::JsonSchema;
@@ -165,9 +165,9 @@ pub struct RunTask {
     pub line: String,
 }
 
-impl From<&Standing<'_>> for RunTask {
-    fn from(standing: &Standing<'_>) -> Self {
-        let Standing { task, summary } = *standing;
+impl From<&TaskLine<'_>> for RunTask {
+    fn from(standing: &TaskLine<'_>) -> Self {
+        let TaskLine { task, summary } = *standing;
         Self {
             id: task.id.clone(),
             name: task.name.clone(),

@@ -2,7 +2,7 @@
 
 use super::envelope::outcome_and_reason;
 use super::{OutcomeName, Row, State, Verdict, Version};
-use crate::resident::ReviewState;
+use crate::server_state::ReviewState;
 use crate::submit::SubmittedWork;
 use countersign_core::ids::{ReviewId, Subject};
 use countersign_core::outcome::Outcome;

@@ -33,12 +33,12 @@ pub struct Verdict {
     /// What to do next, in words.
     pub next: Vec<String>,
     #[serde(skip)]
-    pub shown: Shown,
+    pub shown: VerdictNotes,
 }
 
 /// What only the text of a verdict says.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Shown {
+pub struct VerdictNotes {
     pub over: bool,
     pub end: Option<RoundEnd>,
     /// Whether anything was for a reviewer who may cost something.
@@ -72,7 +72,7 @@ impl Verdict {
             redacted: round.map_or(0, Round::redacted),
             cost: Cost { questions_asked, rulings_reused, spent },
             next,
-            shown: Shown {
+            shown: VerdictNotes {
                 over: matches!(review.state, review::State::Settled(_)),
                 end: round.and_then(|round| round.end),
                 paid: round.is_some_and(|round| round.assignments.iter().any(paid)),

@@ -9,7 +9,7 @@ use std::ops::Range;
 pub type Members = Vec<(&'static str, Value)>;
 
 #[derive(Debug, PartialEq)]
-pub struct Standing {
+pub struct SpannedValue {
     pub value: Value,
     pub span: Range<usize>,
 }
@@ -35,7 +35,7 @@ impl Fault {
     }
 }
 
-pub fn look(format: FileFormat, text: &str, path: &[&str]) -> Result<Option<Standing>, Fault> {
+pub fn look(format: FileFormat, text: &str, path: &[&str]) -> Result<Option<SpannedValue>, Fault> {
     match format {
         FileFormat::Json(dialect) => json_edit::look(text, dialect, path),
         FileFormat::Toml => toml_edit::look(text, path),

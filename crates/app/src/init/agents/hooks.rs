@@ -1,6 +1,6 @@
 //! The hook entry in an agent's settings: inserts and removes it.
 
-use super::edit::{Fault, Standing};
+use super::edit::{Fault, SpannedValue};
 use super::json_list;
 use countersign_engine::programs::{Hook, PROGRAMS};
 use serde_json::{Value, json};
@@ -23,7 +23,7 @@ fn entry(hook: Hook) -> Value {
     json!({ "hooks": [{ "type": "command", "command": command(hook), "timeout": hook.timeout }] })
 }
 
-fn find(hook: Hook, text: &str) -> Result<Option<(usize, Standing)>, Fault> {
+fn find(hook: Hook, text: &str) -> Result<Option<(usize, SpannedValue)>, Fault> {
     let all = json_list::elements(text, hook.dialect, &hook.path)?;
     Ok(all.into_iter().enumerate().find(|(_, element)| commands(hook, &element.value).any(|ours| ours)))
 }

@@ -3,7 +3,7 @@
 //! Removing restores the text before inserting, because the two ambiguous cases are written differently: a member goes
 //! *directly* behind the brace of an empty object that was there, while a new object has white space behind its brace.
 
-use super::edit::{Fault, Members, Standing, cut, inline};
+use super::edit::{Fault, Members, SpannedValue, cut, inline};
 use super::json_scan::{Kind, Member, Node, end_of_line_comments, scan};
 use countersign_engine::programs::Dialect;
 use std::ops::Range;
@@ -11,11 +11,11 @@ use std::ops::Range;
 pub const WHITE: [char; 4] = [' ', '\t', '\n', '\r'];
 const UNIT: &str = "  ";
 
-pub fn look(text: &str, dialect: Dialect, path: &[&str]) -> Result<Option<Standing>, Fault> {
+pub fn look(text: &str, dialect: Dialect, path: &[&str]) -> Result<Option<SpannedValue>, Fault> {
     let root = scan(text, dialect)?;
     let (trail, node) = walk(&root, path)?;
     let there = trail.len() == path.len();
-    Ok(there.then(|| Standing { value: node.value(text), span: node.span.clone() }))
+    Ok(there.then(|| SpannedValue { value: node.value(text), span: node.span.clone() }))
 }
 
 #[derive(Clone, Copy)]

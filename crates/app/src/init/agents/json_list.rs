@@ -3,17 +3,17 @@
 //! As with members of objects, the ambiguous cases are written differently: an element goes *directly* behind the
 //! bracket of an empty list that was there, while a new list has a space behind its bracket.
 
-use super::edit::{Fault, Standing, cut, inline};
+use super::edit::{Fault, SpannedValue, cut, inline};
 use super::json_edit::{self, Content, WHITE, insert, remove, spliced, walk};
 use super::json_scan::{Kind, Node, end_of_line_comments, scan};
 use countersign_engine::programs::Dialect;
 use serde_json::Value;
 
 /// The elements of the list at a path; none where there is no list.
-pub fn elements(text: &str, dialect: Dialect, path: &[&str]) -> Result<Vec<Standing>, Fault> {
+pub fn elements(text: &str, dialect: Dialect, path: &[&str]) -> Result<Vec<SpannedValue>, Fault> {
     let root = scan(text, dialect)?;
     let Some((_, items)) = list(&root, path)? else { return Ok(vec![]) };
-    let element = |item: &Node| Standing { value: item.value(text), span: item.span.clone() };
+    let element = |item: &Node| SpannedValue { value: item.value(text), span: item.span.clone() };
     Ok(items.iter().map(element).collect())
 }
 

@@ -21,7 +21,7 @@ use countersign_engine::config::{self, Diagnostic, Environment, Flags, Place, So
 use countersign_engine::installed;
 use countersign_engine::programs::{Hook, PROGRAMS, Program, Programs, ServerEntry, listed};
 use countersign_engine::workspace::Root;
-use edit::{Fault, Standing};
+use edit::{Fault, SpannedValue};
 use file::Settings;
 use std::path::{Path, PathBuf};
 
@@ -42,7 +42,7 @@ pub struct Tell {
 }
 
 #[derive(Clone, Debug)]
-pub struct Told {
+pub struct EntryNotice {
     pub agent: &'static str,
     /// `mcp` or `hook`.
     pub entry: &'static str,
@@ -55,7 +55,7 @@ pub struct Told {
 }
 
 /// Writes or removes the entries, or only computes the changes.
-pub fn run(tell: &Tell) -> Result<Vec<Told>, Failure> {
+pub fn run(tell: &Tell) -> Result<Vec<EntryNotice>, Failure> {
     let chosen = chosen(PROGRAMS, &tell.agents, tell.remove)?;
     let hookless = |program: &&&Program| tell.hook && program.hook.is_none();
     if let Some(program) = chosen.iter().find(hookless)
@@ -74,7 +74,11 @@ pub fn run(tell: &Tell) -> Result<Vec<Told>, Failure> {
     Ok(told)
 }
 
-fn plan(chosen: &[&'static Program], tell: &Tell, drafts: &mut Drafts<'_>) -> Result<Vec<Told>, Failure> {
+fn plan(
+    chosen: &[&'static Program],
+    tell: &Tell,
+    drafts: &mut Drafts<'_>,
+) -> Result<Vec<EntryNotice>, Failure> {
     let planned = chosen.iter().filter_map(|program| match tell.hook {
         true => program.hook.map(|hook| plan_hook(hook, tell, drafts)),
         false => program.server.as_ref().map(|entry| plan_server(program.name, entry, tell, drafts)),
@@ -125,7 +129,7 @@ fn plan_server(
     entry: &ServerEntry,
     tell: &Tell,
     drafts: &mut Drafts<'_>,
-) -> Result<Told, Diagnostic> {
+) -> Result<EntryNotice, Diagnostic> {
     let (draft, standing) = drafts.find(entry)?;
     let text = draft.now.as_deref();
     let after = match (tell.remove, standing) {
@@ -135,10 +139,10 @@ fn plan_server(
     };
     let after = after.map_err(|fault| placed(&draft.settings, text.unwrap_or_default(), fault))?;
     let (file, changes, diff) = draft.set(after);
-    Ok(Told { agent, entry: "mcp", next: entry.next, file, remove: tell.remove, changes, diff })
+    Ok(EntryNotice { agent, entry: "mcp", next: entry.next, file, remove: tell.remove, changes, diff })
 }
 
-fn plan_hook(hook: Hook, tell: &Tell, drafts: &mut Drafts<'_>) -> Result<Told, Diagnostic> {
+fn plan_hook(hook: Hook, tell: &Tell, drafts: &mut Drafts<'_>) -> Result<EntryNotice, Diagnostic> {
     let place = drafts.open(hook.file)?;
     let draft = &mut drafts.files[place];
     let text = draft.now.as_deref();
@@ -150,7 +154,7 @@ fn plan_hook(hook: Hook, tell: &Tell, drafts: &mut Drafts<'_>) -> Result<Told, D
     // Countersign never makes a link, so a linked file is the user's and stays.
     let after = after.map(|text| text.or_else(|| draft.settings.linked.then(|| "{}\n".to_owned())));
     let (agent, (file, changes, diff)) = (hook.program.name, draft.set(after));
-    Ok(Told { agent, entry: "hook", next: hook.next, file, remove: tell.remove, changes, diff })
+    Ok(EntryNotice { agent, entry: "hook", next: hook.next, file, remove: tell.remove, changes, diff })
 }
 
 /// The text with the entry; none if the entry is right already.
@@ -158,7 +162,7 @@ fn with(
     entry: &ServerEntry,
     tell: &Tell,
     text: Option<&str>,
-    standing: Option<Standing>,
+    standing: Option<SpannedValue>,
 ) -> Result<Option<String>, Fault> {
     let arguments = server::arguments(tell.external_runner.as_deref());
     let members = server::members(entry.form, &arguments);
@@ -184,7 +188,7 @@ fn with(
 }
 
 /// The text without the entry; none if the file was only made for it.
-fn without(entry: &ServerEntry, draft: &Draft, standing: Standing) -> Result<Option<String>, Fault> {
+fn without(entry: &ServerEntry, draft: &Draft, standing: SpannedValue) -> Result<Option<String>, Fault> {
     ours(entry, &standing)?;
     let left = edit::remove(entry.format, draft.now.as_deref().unwrap_or_default(), entry.path)?;
     let left = left.filter(|text| entry.new_file != Some(text));
@@ -192,7 +196,7 @@ fn without(entry: &ServerEntry, draft: &Draft, standing: Standing) -> Result<Opt
     Ok(left.or_else(|| draft.settings.linked.then(|| edit::empty(entry.format).to_owned())))
 }
 
-fn ours(entry: &ServerEntry, standing: &Standing) -> Result<Vec<String>, Fault> {
+fn ours(entry: &ServerEntry, standing: &SpannedValue) -> Result<Vec<String>, Fault> {
     server::ours(entry.form, &standing.value).ok_or_else(|| Fault {
         code: "foreign",
         hint: "rename it, or change it by hand (see `countersign help agents`); nothing was changed",
@@ -233,7 +237,7 @@ struct Drafts<'r> {
 
 impl Drafts<'_> {
     /// The file that has the entry, else the one that should have it, and the current value.
-    fn find(&mut self, entry: &ServerEntry) -> Result<(&mut Draft, Option<Standing>), Diagnostic> {
+    fn find(&mut self, entry: &ServerEntry) -> Result<(&mut Draft, Option<SpannedValue>), Diagnostic> {
         let mut belongs = None;
         for name in entry.files {
             let place = self.open(name)?;

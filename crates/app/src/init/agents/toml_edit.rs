@@ -3,15 +3,15 @@
 //! The parser gives the places, and the text is cut and joined here: writing a document back from its parsed form would
 //! change line breaks and the end of the file.
 
-use super::edit::{Fault, Members, Standing, cut, inline};
+use super::edit::{Fault, Members, SpannedValue, cut, inline};
 use ::toml_edit::{Document, Item, Table, Value as TomlValue};
 use serde_json::{Map, Value};
 use std::ops::Range;
 
-pub fn look(text: &str, path: &[&str]) -> Result<Option<Standing>, Fault> {
+pub fn look(text: &str, path: &[&str]) -> Result<Option<SpannedValue>, Fault> {
     let document = parse(text)?;
     let Some(item) = find(&document, path)? else { return Ok(None) };
-    Ok(Some(Standing { value: value(item), span: item.span().unwrap_or_default() }))
+    Ok(Some(SpannedValue { value: value(item), span: item.span().unwrap_or_default() }))
 }
 
 pub fn create(path: &[&str], members: &Members) -> String {

@@ -3,8 +3,8 @@
 use super::*;
 use proptest::prelude::*;
 
-fn text(path: &str, content: &str) -> Shown {
-    Shown { path: path.into(), output: "docs".into(), body: Body::Text(content.into()) }
+fn text(path: &str, content: &str) -> ShownFile {
+    ShownFile { path: path.into(), output: "docs".into(), body: Body::Text(content.into()) }
 }
 
 #[test]
@@ -33,7 +33,7 @@ look at b
 fn req_004_3_2_to_4_more_files_are_listed_by_path_and_output() {
     // 004.3.2 paths only, 004.3.3 path and output name, 004.3.4 count and "read as needed".
     let listed =
-        |path: &str, output: &str| Shown { path: path.into(), output: output.into(), body: Body::Listed };
+        |path: &str, output: &str| ShownFile { path: path.into(), output: output.into(), body: Body::Listed };
     let payload = payload(&[listed("a.md", "docs"), listed("b.md", "more docs")], None);
     let expected = "\
 ==================== BEGIN OUTPUTS ====================
@@ -56,7 +56,7 @@ fn req_004_3_8_nothing_at_all_is_said() {
 #[test]
 fn req_004_4_3_to_5_placeholders() {
     // 004.4.3 binary, 004.4.4 missing, 004.4.5 unreadable.
-    let shown = |body| payload(&[Shown { path: "x".into(), output: "o".into(), body }], None);
+    let shown = |body| payload(&[ShownFile { path: "x".into(), output: "o".into(), body }], None);
     let binary = shown(Body::Binary { absolute_path: "/p/x".into() });
     assert!(binary.contains("\n[Binary file - not included in review. Read from: /p/x]\n"));
     assert!(shown(Body::Missing).contains("\n[File not found]\n"));
@@ -171,7 +171,7 @@ proptest! {
         files in proptest::collection::vec(("[ -~]{1,30}", hostile_text()), 1..5),
         notes in proptest::option::of(hostile_text()),
     ) {
-        let shown: Vec<Shown> = files.iter().map(|(path, content)| text(path, content)).collect();
+        let shown: Vec<ShownFile> = files.iter().map(|(path, content)| text(path, content)).collect();
         let built = payload(&shown, notes.as_deref());
         let notes = notes.filter(|notes| !notes.trim().is_empty());
         prop_assert_eq!(parse(&built), Parsed { files, notes });
@@ -193,8 +193,8 @@ proptest! {
     /// A listing has one line per file, whatever the names say.
     #[test]
     fn a_listing_cannot_be_forged(names in proptest::collection::vec(("[ -~\\n]{1,20}( {2}\\(output: x\\))?", "[ -~\\n]{0,10}( {2}\\(output: y\\))?"), 1..5)) {
-        let listed: Vec<Shown> = names.iter()
-            .map(|(path, output)| Shown { path: path.clone(), output: output.clone(), body: Body::Listed }).collect();
+        let listed: Vec<ShownFile> = names.iter()
+            .map(|(path, output)| ShownFile { path: path.clone(), output: output.clone(), body: Body::Listed }).collect();
         let built = payload(&listed, None);
         let rows: Vec<_> = built.lines().filter(|line| line.starts_with("- ")).collect();
         prop_assert_eq!(rows.len(), names.len());

@@ -11,9 +11,9 @@ mod standing;
 use super::*;
 use crate::answer::Ruling;
 use crate::criterion::{Criterion, Severity};
+use crate::endpoint::Endpoint;
 use crate::ids::CallId;
 use crate::outcome::Stop;
-use crate::place::Place;
 use crate::plan::{Candidate, Reuse, ReviewerKind};
 use crate::policy::{Attempts, COOL_OFF_MS, Overrides};
 use crate::rule::Scope;
@@ -92,7 +92,7 @@ fn known(name: &str, answer: Answer) -> Known {
 }
 
 fn asking(name: &str) -> Input {
-    Input::Asking { call: call(), key: key(name), reviewer: "main".into(), place: Place::default() }
+    Input::Asking { call: call(), key: key(name), reviewer: "main".into(), place: Endpoint::default() }
 }
 
 fn call() -> CallId {

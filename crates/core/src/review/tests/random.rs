@@ -133,8 +133,9 @@ fn assert_earned(review: &Review) {
     for assignment in &round.assignments {
         let (key, given) = round.answer_to(assignment).expect("an answer for every assignment");
         // No failure on the same question was replaced by asking again.
-        let own = |given: &Given| matches!(given.by, By::SelfReview { .. });
-        let failed = |given: &Given| !own(given) && given.answer.fails() && !review.amended.contains_key(key);
+        let own = |given: &RecordedAnswer| matches!(given.by, By::SelfReview { .. });
+        let failed =
+            |given: &RecordedAnswer| !own(given) && given.answer.fails() && !review.amended.contains_key(key);
         let before = review.rounds.iter().filter_map(|round| round.answers.get(key));
         assert!(own(given) || given.answer.fails() || !before.clone().any(failed), "{key}");
         let criteria: Vec<_> = assignment.asks(&review.rules).collect();
@@ -185,7 +186,7 @@ proptest! {
             }
             for (old, new) in before.rounds.iter().zip(&story.review.rounds) {
                 // An answer stays as it was given; only a worse one replaces it, before the round is judged.
-                let stays = |(key, given): (&Key, &Given)| new.answers.get(key).is_some_and(|now| {
+                let stays = |(key, given): (&Key, &RecordedAnswer)| new.answers.get(key).is_some_and(|now| {
                     now == given || old.end.is_none() && now.answer.is_worse_than(&given.answer)
                 });
                 prop_assert!(old.answers.iter().all(stays));

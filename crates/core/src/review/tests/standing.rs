@@ -3,8 +3,8 @@
 
 use super::*;
 
-fn place(program: &str) -> Place {
-    Place { programs: vec![program.into()], ..Place::default() }
+fn place(program: &str) -> Endpoint {
+    Endpoint { programs: vec![program.into()], ..Endpoint::default() }
 }
 
 /// A submission whose reviewer would be asked at this place.

@@ -3,7 +3,7 @@
 use super::InitOptions;
 use crate::cli::{Failure, Global};
 use crate::output::{Answer, Printer, bold};
-use countersign_app::init::agents::{Tell, Told, on_path, run as tell_agents};
+use countersign_app::init::agents::{EntryNotice, Tell, on_path, run as tell_agents};
 use countersign_core::outcome::Outcome;
 use countersign_core::text::visible;
 use serde_json::{Value, json};
@@ -26,7 +26,7 @@ pub fn run(global: &Global, options: &InitOptions, printer: &Printer) -> Result<
     Ok(answer(&told, options, printer.quiet))
 }
 
-fn state(told: &Told, dry_run: bool) -> &'static str {
+fn state(told: &EntryNotice, dry_run: bool) -> &'static str {
     match (told.remove, told.changes, dry_run) {
         (false, true, false) => "written",
         (false, true, true) => "would_write",
@@ -38,23 +38,23 @@ fn state(told: &Told, dry_run: bool) -> &'static str {
 }
 
 /// The next step of a person, if the entry exists.
-fn next(told: &Told) -> Option<&'static str> {
+fn next(told: &EntryNotice) -> Option<&'static str> {
     (!told.remove).then_some(told.next)
 }
 
-fn entry_json(told: &Told, dry_run: bool) -> Value {
+fn entry_json(told: &EntryNotice, dry_run: bool) -> Value {
     json!({
         "agent": told.agent, "entry": told.entry, "file": told.file,
         "state": state(told, dry_run), "diff": told.diff, "next": next(told),
     })
 }
 
-fn line(told: &Told, dry_run: bool) -> String {
+fn line(told: &EntryNotice, dry_run: bool) -> String {
     let state = state(told, dry_run).replace('_', " ");
     format!("{} {state}: {}\n", bold(&format!("{:<8}", told.agent)), told.file.display())
 }
 
-fn answer(told: &[Told], options: &InitOptions, quiet: bool) -> Answer {
+fn answer(told: &[EntryNotice], options: &InitOptions, quiet: bool) -> Answer {
     let dry_run = options.dry_run;
     let text = match dry_run {
         true => preview(told),
@@ -70,15 +70,15 @@ fn answer(told: &[Told], options: &InitOptions, quiet: bool) -> Answer {
 }
 
 /// The diffs, fit for `patch`; an unchanged file gets a line that patch ignores.
-fn preview(told: &[Told]) -> String {
-    let one = |told: &Told| match told.diff.is_empty() {
+fn preview(told: &[EntryNotice]) -> String {
+    let one = |told: &EntryNotice| match told.diff.is_empty() {
         true => line(told, true),
         false => visible(&told.diff).into_owned(),
     };
     told.iter().map(one).collect()
 }
 
-fn words(told: &[Told], quiet: bool) -> String {
+fn words(told: &[EntryNotice], quiet: bool) -> String {
     let mut out: String = told.iter().map(|told| line(told, false)).collect();
     let next = told.iter().filter_map(next).filter(|_| !quiet);
     for (i, next) in next.enumerate() {

@@ -8,7 +8,7 @@ use crate::output::{Answer, Printer, bold};
 use clap::Args;
 use countersign_app::init::agents::on_path;
 use countersign_app::init::compose::{Reviewer, compose};
-use countersign_app::init::detect::{Found, Language, detect};
+use countersign_app::init::detect::{DetectedProject, Language, detect};
 use countersign_app::init::hold;
 use countersign_app::project::{Project, current_folder, environment};
 use countersign_app::validate;
@@ -172,7 +172,7 @@ fn write_new(file: &Path, text: &str) -> Result<(), Failure> {
 struct Made {
     file: PathBuf,
     text: String,
-    found: Found,
+    found: DetectedProject,
     config: Config,
     dry_run: bool,
 }

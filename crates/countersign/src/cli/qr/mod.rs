@@ -3,7 +3,7 @@
 use super::{Failure, Global};
 use crate::output::{Answer, Printer};
 use clap::{Args, Subcommand};
-use countersign_app::qr::{self, Answered, Items, Loop, Place, Watch};
+use countersign_app::qr::{self, Answered, Items, Loop, QrContext, Watch};
 use countersign_doors::qr::Phase;
 use countersign_doors::qr::state::phase_problem;
 use countersign_engine::engine::Engine;
@@ -188,7 +188,7 @@ pub async fn run(
     let QrOptions { state_dir, phase, command } = options;
     let (default_phase, own) = command.defaults().unzip();
     let (config, phase) = (global.config.as_deref(), phase.or(default_phase));
-    let place = Place::find(config, state_dir, phase, command.reviewer(), own)?;
+    let place = QrContext::find(config, state_dir, phase, command.reviewer(), own)?;
     Ok(match command {
         QrCommand::Init => answer(qr::init(&place)?),
         QrCommand::Execute { qr_fail: true } => answer(qr::execute_failed(&place)?),
@@ -245,7 +245,7 @@ impl Watch for Printer {
     }
 }
 
-fn read_items(place: &Place, typed: &Path) -> Result<(PathBuf, String), Failure> {
+fn read_items(place: &QrContext, typed: &Path) -> Result<(PathBuf, String), Failure> {
     let mut bytes = vec![];
     let limited =
         |from: Box<dyn Read>, bytes: &mut Vec<u8>| from.take(ITEMS_BYTES_MAX + 1).read_to_end(bytes);

@@ -8,7 +8,7 @@ use crate::output::{Answer, Printer};
 use crate::tui::{Left, Source, show};
 use clap::Args;
 use countersign_app::answer::v1::run::Order;
-use countersign_app::run::{How, List, Plan, Request, Retry, UnderWay};
+use countersign_app::run::{List, Plan, Request, Retry, RunSwitches, UnderWay};
 use countersign_core::outcome::Outcome;
 use countersign_core::text::{visible, visible_line};
 use countersign_doors::run::schedule::Selection;
@@ -58,7 +58,7 @@ pub struct RunOptions {
     #[arg(long)]
     pub tui: bool,
     #[command(flatten)]
-    pub how: HowOptions,
+    pub how: SwitchOptions,
     /// Print what would run, and run nothing
     #[arg(long)]
     pub dry_run: bool,
@@ -71,7 +71,7 @@ pub struct RunOptions {
 
 /// How tasks are run.
 #[derive(Clone, Debug, Default, Args)]
-pub struct HowOptions {
+pub struct SwitchOptions {
     /// A person decides about each task at this terminal, whatever the verdict
     #[arg(long, conflicts_with = "hitl_queue")]
     pub hitl_review: bool,
@@ -101,10 +101,11 @@ pub struct HowOptions {
     pub reviewer: Option<String>,
 }
 
-impl From<HowOptions> for How {
-    fn from(options: HowOptions) -> Self {
-        let HowOptions { hitl_review, hitl_queue, no_review, no_tests, no_commit, no_branch, .. } = options;
-        let HowOptions { max_retries, budget_usd, reviewer, .. } = options;
+impl From<SwitchOptions> for RunSwitches {
+    fn from(options: SwitchOptions) -> Self {
+        let SwitchOptions { hitl_review, hitl_queue, no_review, no_tests, no_commit, no_branch, .. } =
+            options;
+        let SwitchOptions { max_retries, budget_usd, reviewer, .. } = options;
         Self {
             hitl_review,
             hitl_queue,
@@ -154,7 +155,7 @@ pub struct RetryOptions {
     #[arg(long)]
     pub fresh: bool,
     #[command(flatten)]
-    pub how: HowOptions,
+    pub how: SwitchOptions,
     #[command(flatten)]
     pub list: ListOptions,
 }

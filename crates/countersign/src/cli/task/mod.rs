@@ -1,6 +1,6 @@
 //! `countersign task`: tasks of a plan or of any orchestrator, whose work is reviewed when it is done.
 
-pub mod words;
+pub mod texts;
 
 use super::review::delivered;
 use super::{Failure, Global};
@@ -8,7 +8,7 @@ use crate::output::{Answer, Printer};
 use clap::{Args, Subcommand};
 use countersign_app::project::Project;
 use countersign_app::review::base;
-use countersign_app::task::{self, Begun, Ready, When};
+use countersign_app::task::{self, Ready, TaskReview, When};
 use countersign_app::tasks::tasks_in;
 use countersign_doors::service::tasks::{NewTask, Tasks};
 use countersign_engine::config::Flags;
@@ -96,20 +96,20 @@ pub async fn run(
     match command {
         TaskCommand::Add { title, id, scope, acceptance } => {
             let new = NewTask { title, scope, acceptance };
-            Ok(words::moved(&task::add(&tasks(&find()?, &plan).await?, id, &new).await?, "added"))
+            Ok(texts::moved(&task::add(&tasks(&find()?, &plan).await?, id, &new).await?, "added"))
         }
         TaskCommand::List => {
             let project = find()?;
             let ledger = project.existing_ledger().await?;
-            Ok(words::listed(&task::list(&project, &plan, ledger).await?))
+            Ok(texts::listed(&task::list(&project, &plan, ledger).await?))
         }
         TaskCommand::Show(options) => {
             let project = find()?;
             let ledger = project.existing_ledger().await?;
-            Ok(words::shown(&task::show(&project, &plan, ledger, &options.id).await?))
+            Ok(texts::shown(&task::show(&project, &plan, ledger, &options.id).await?))
         }
         TaskCommand::Start(options) => {
-            Ok(words::moved(&task::start(&tasks(&find()?, &plan).await?, &options.id).await?, "started"))
+            Ok(texts::moved(&task::start(&tasks(&find()?, &plan).await?, &options.id).await?, "started"))
         }
         TaskCommand::Done(options) => begin(global, &plan, options, When::Triggered, printer, cancel).await,
         TaskCommand::Review(options) => begin(global, &plan, options, When::Now, printer, cancel).await,
@@ -135,8 +135,8 @@ pub async fn begin(
     let log = options.session_log.as_ref().map(|log| task::session_log(&base.project.here.join(log)));
     let log = log.transpose()?;
     match task::begin(base, tasks, &options.id, log, when).await? {
-        Begun::Answered(did, answer) => Ok(words::did(did, &answer)),
-        Begun::Ready(ready) => concluded(*ready, printer, cancel).await,
+        TaskReview::Answered(did, answer) => Ok(texts::did(did, &answer)),
+        TaskReview::Ready(ready) => concluded(*ready, printer, cancel).await,
     }
 }
 
@@ -144,7 +144,7 @@ pub async fn begin(
 async fn concluded(ready: Ready, printer: &Printer, cancel: &CancellationToken) -> Result<Answer, Failure> {
     let engine = ready.base.project.engine(ready.planner.clone()).await?;
     let reviewed = printer.during(&engine, ready.review(engine.clone(), cancel)).await?;
-    let (answer, ticket) = (words::finished(&reviewed), reviewed.ticket.as_ref());
+    let (answer, ticket) = (texts::finished(&reviewed), reviewed.ticket.as_ref());
     let answer = delivered(answer, &engine, ticket, printer, cancel).await?;
     // Last, because it may take a while, and the answer is printed.
     if let Some(telling) = reviewed.telling {

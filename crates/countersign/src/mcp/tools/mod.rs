@@ -3,13 +3,13 @@
 pub mod jobs;
 pub mod review;
 
-pub use countersign_app::given::{answer_schema, schema};
+pub use countersign_app::arguments::{answer_schema, schema};
 
 use super::progress::Progress;
 use super::server::Server;
 use countersign_app::answer::v1::Problem;
 use countersign_app::project::Project;
-use countersign_app::{Failure, author, given};
+use countersign_app::{Failure, arguments, author};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
@@ -82,7 +82,7 @@ impl Call {
     }
 
     pub fn arguments<T: DeserializeOwned>(&mut self) -> Result<T, Failure> {
-        given::read(Value::Object(std::mem::take(&mut self.arguments)))
+        arguments::read(Value::Object(std::mem::take(&mut self.arguments)))
     }
 }
 

@@ -3,13 +3,13 @@
 use super::{Call, Hints, Reply, Running, Tool, answer_schema, schema};
 use crate::mcp::progress::follow;
 use countersign_app::answer::v1::{OpenReviews, State, Submitted, Verdict, Version, Waited};
+use countersign_app::arguments::{at_most, filled};
 use countersign_app::decide::{self, Action, REASON_BYTES_MAX};
 use countersign_app::doors::MCP;
 use countersign_app::find::{meant, no_ledger};
-use countersign_app::given::{at_most, filled};
 use countersign_app::project::Project;
 use countersign_app::reader::Reader;
-use countersign_app::resident::ReviewState;
+use countersign_app::server_state::ReviewState;
 use countersign_app::spent::Spent;
 use countersign_app::status::OPEN_ROWS;
 use countersign_app::submit::{NAME_MAX_BYTES, Submit, hand_in};

@@ -2,14 +2,14 @@
 
 use crate::serve::call::Call;
 use crate::serve::refusal::Refusal;
-use crate::serve::route::{Given, POST, Route, schema};
+use crate::serve::route::{POST, ResponseSpec, Route, schema};
 use axum::http::StatusCode;
 use axum::response::Response;
 use countersign_app::answer::v1::Verdict;
+use countersign_app::arguments::at_most;
 use countersign_app::author::user_name;
 use countersign_app::decide::{self, Action, Decide, REASON_BYTES_MAX};
 use countersign_app::find::{meant, no_ledger};
-use countersign_app::given::at_most;
 use countersign_app::show::shown;
 use countersign_core::digest::Digest;
 use countersign_core::review::{Actor, ActorKind, Channel};
@@ -24,7 +24,7 @@ pub const ROUTES: &[Route] = &[Route {
     description: "As `countersign approve`, `reject`, `skip`, `fix`, `unblock` and `withdraw` do, by the person who runs \
                   the server. `digest` is `review.digest` of the review that the person saw: if newer work was submitted or another decision was made first, nothing is recorded (409).",
     body: Some(schema::<Decision>),
-    answers: &[Given::answer::<Verdict>(200, "The decision is recorded: the review as it is now.")],
+    answers: &[ResponseSpec::answer::<Verdict>(200, "The decision is recorded: the review as it is now.")],
     run: |call| Box::pin(decide(call)),
     ..POST
 }];

@@ -1,9 +1,9 @@
 //! Server-sent events: every event of every process, once, in order.
 
 use crate::serve::call::Call;
-use crate::serve::parameter::{Kind, Parameter, Place, WHOLE_MAX};
+use crate::serve::parameter::{Kind, Parameter, ParameterIn, WHOLE_MAX};
 use crate::serve::refusal::Refusal;
-use crate::serve::route::{GET, Given, Route};
+use crate::serve::route::{GET, ResponseSpec, Route};
 use axum::response::sse::{self, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use countersign_app::Failure;
@@ -32,7 +32,7 @@ pub const ROUTES: &[Route] = &[Route {
     parameters: &[
         Parameter {
             name: "Last-Event-ID",
-            place: Place::Header,
+            place: ParameterIn::Header,
             kind: Kind::Whole { min: 0, max: WHOLE_MAX },
             words: "The id of the last event that was read.",
         },
@@ -42,7 +42,7 @@ pub const ROUTES: &[Route] = &[Route {
             "The same, for the first request. 0 begins with the first event there is.",
         ),
     ],
-    answers: &[Given { status: 200, words: "A stream that ends with the server.", schema: None }],
+    answers: &[ResponseSpec { status: 200, words: "A stream that ends with the server.", schema: None }],
     run: |call| Box::pin(events(call)),
     ..GET
 }];

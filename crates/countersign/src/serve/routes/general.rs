@@ -3,7 +3,7 @@
 use crate::serve::call::{Call, json};
 use crate::serve::openapi;
 use crate::serve::refusal::Refusal;
-use crate::serve::route::{GET, Given, Route, schema};
+use crate::serve::route::{GET, ResponseSpec, Route, schema};
 use axum::http::StatusCode;
 use axum::response::Response;
 use countersign_app::answer::v1::{Answer, Health, Status};
@@ -18,7 +18,7 @@ pub const ROUTES: &[Route] = &[
         summary: "Whether the server runs",
         description: "Returns the version and nothing about the project. Needs no token.",
         open: true,
-        answers: &[Given::answer::<Health>(200, "The server runs.")],
+        answers: &[ResponseSpec::answer::<Health>(200, "The server runs.")],
         run: |call| Box::pin(health(call)),
         ..GET
     },
@@ -29,7 +29,7 @@ pub const ROUTES: &[Route] = &[
         summary: "This description",
         description: "Needs no token.",
         open: true,
-        answers: &[Given {
+        answers: &[ResponseSpec {
             status: 200,
             words: "The description.",
             schema: Some(schema::<Map<String, Value>>),
@@ -43,7 +43,7 @@ pub const ROUTES: &[Route] = &[
         command: "status",
         summary: "Open reviews, and how reviews ended",
         description: "The object of `countersign status --json`.",
-        answers: &[Given::answer::<Status>(200, "The status of the project.")],
+        answers: &[ResponseSpec::answer::<Status>(200, "The status of the project.")],
         run: |call| Box::pin(status(call)),
         ..GET
     },

@@ -4,14 +4,14 @@ use super::WAIT;
 use crate::serve::call::{Call, at};
 use crate::serve::parameter::{Kind, Parameter, WHOLE_MAX};
 use crate::serve::refusal::Refusal;
-use crate::serve::route::{GET, Given, POST, Route, schema};
+use crate::serve::route::{GET, POST, ResponseSpec, Route, schema};
 use axum::http::StatusCode;
 use axum::response::Response;
 use countersign_app::answer::v1::{Answer, Events, Reviews, State, Stated};
 use countersign_app::doors::HTTP;
 use countersign_app::find::{self, no_ledger};
 use countersign_app::log;
-use countersign_app::resident::until_it_stands;
+use countersign_app::server_state::until_it_stands;
 use countersign_app::show::stated;
 use countersign_app::submit::{Submit, SubmittedWork, hand_in};
 use countersign_app::{Code, Failure};
@@ -52,7 +52,7 @@ pub const ROUTES: &[Route] = &[
                 "Only those of this subject, such as `cli/guides`.",
             ),
         ],
-        answers: &[Given::answer::<Reviews>(200, "A page.")],
+        answers: &[ResponseSpec::answer::<Reviews>(200, "A page.")],
         run: |call| Box::pin(list(call)),
         ..GET
     },
@@ -68,8 +68,8 @@ pub const ROUTES: &[Route] = &[
         parameters: &[WAIT],
         body: Some(schema::<Submit>),
         answers: &[
-            Given::answer::<Stated>(200, "The verdict, as `countersign review --json` gives it."),
-            Given::answer::<Stated>(202, "The review is running: `Location` is its path."),
+            ResponseSpec::answer::<Stated>(200, "The verdict, as `countersign review --json` gives it."),
+            ResponseSpec::answer::<Stated>(202, "The review is running: `Location` is its path."),
         ],
         run: |call| Box::pin(start(call)),
         ..POST
@@ -82,7 +82,7 @@ pub const ROUTES: &[Route] = &[
         description: "`id` is its id or any beginning of it that no other has, its subject (percent-encoded), or the \
                       name of a task. The object of `countersign show --json`, with `state` beside it.",
         parameters: &[WAIT],
-        answers: &[Given::answer::<Stated>(
+        answers: &[ResponseSpec::answer::<Stated>(
             200,
             "The review. `review.outcome` is null while a round is under way.",
         )],
@@ -103,7 +103,7 @@ pub const ROUTES: &[Route] = &[
                 "Only those after this number `n`.",
             ),
         ],
-        answers: &[Given::answer::<Events>(200, "Events.")],
+        answers: &[ResponseSpec::answer::<Events>(200, "Events.")],
         run: |call| Box::pin(events(call)),
         ..GET
     },

@@ -4,13 +4,13 @@ use super::WAIT;
 use crate::serve::call::{Call, at};
 use crate::serve::parameter::{Kind, Parameter};
 use crate::serve::refusal::Refusal;
-use crate::serve::route::{GET, Given, POST, Route, schema};
+use crate::serve::route::{GET, POST, ResponseSpec, Route, schema};
 use axum::http::StatusCode;
 use axum::response::Response;
 use countersign_app::Failure;
 use countersign_app::answer::v1::Answer;
 use countersign_app::answer::v1::task::{self as v1, OneTask};
-use countersign_app::task::{self, Begun, Ready, Reviewed, When};
+use countersign_app::task::{self, Ready, Reviewed, TaskReview, When};
 use countersign_app::tasks::tasks_in;
 use countersign_core::outcome::Outcome;
 use countersign_core::text::visible_line;
@@ -27,11 +27,11 @@ const BASE: Parameter = Parameter::query(
     "The commit to compare with, instead of where HEAD left the default branch.",
 );
 
-const GIVES_TASK: Given = Given::answer::<OneTask>(200, "The task.");
+const GIVES_TASK: ResponseSpec = ResponseSpec::answer::<OneTask>(200, "The task.");
 
-const REVIEWED: &[Given] = &[
-    Given::answer::<OneTask>(200, "The task, with the review that the request waited for."),
-    Given::answer::<OneTask>(202, "Its review is under way."),
+const REVIEWED: &[ResponseSpec] = &[
+    ResponseSpec::answer::<OneTask>(200, "The task, with the review that the request waited for."),
+    ResponseSpec::answer::<OneTask>(202, "Its review is under way."),
 ];
 
 pub const ROUTES: &[Route] = &[
@@ -41,7 +41,7 @@ pub const ROUTES: &[Route] = &[
         command: "task list",
         summary: "All tasks",
         description: "Those of `PLAN.md` and those that were added; the object of `countersign task list --json`.",
-        answers: &[Given::answer::<v1::Tasks>(200, "The tasks.")],
+        answers: &[ResponseSpec::answer::<v1::Tasks>(200, "The tasks.")],
         run: |call| Box::pin(list(call)),
         ..GET
     },
@@ -52,7 +52,7 @@ pub const ROUTES: &[Route] = &[
         summary: "Add a task",
         description: "Adds a task that is not in the plan. Sending the same task again does not add a second one.",
         body: Some(schema::<AddTask>),
-        answers: &[Given::answer::<OneTask>(201, "The task: `Location` is its path.")],
+        answers: &[ResponseSpec::answer::<OneTask>(201, "The task: `Location` is its path.")],
         run: |call| Box::pin(add(call)),
         ..POST
     },
@@ -152,10 +152,10 @@ async fn review(call: Call, when: When) -> Result<Response, Refusal> {
     let base = call.resident.base(call.parameters.text("base")).await?;
     let tasks = tasks_in(&base.project, plan::FILE, call.ledger().await?)?;
     let ready = match task::begin(base, tasks, &call.id, None, when).await? {
-        Begun::Answered(did, answer) => {
+        TaskReview::Answered(did, answer) => {
             return Ok(call.answer(StatusCode::OK, Answer::new(Some(did.outcome()), answer)));
         }
-        Begun::Ready(ready) => *ready,
+        TaskReview::Ready(ready) => *ready,
     };
     let pending = pending(&call, &ready);
     if ready.is_under_way() {

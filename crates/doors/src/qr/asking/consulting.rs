@@ -5,8 +5,8 @@ use crate::qr::item::Item;
 use crate::qr::material::Shows;
 use crate::qr::prompts::shown;
 use crate::qr::state::State;
-use crate::qr::words::blocking_failures;
-use crate::qr::{given, prompts, replies};
+use crate::qr::texts::blocking_failures;
+use crate::qr::{items_input, prompts, replies};
 use countersign_engine::engine::Consultation;
 use std::collections::{BTreeMap, HashMap};
 use tokio_util::sync::CancellationToken;
@@ -31,7 +31,7 @@ impl Asking<'_> {
     pub async fn decompose(&self, cancel: &CancellationToken) -> Result<(Vec<Item>, String), AskError> {
         let accept = |value: &serde_json::Value| {
             let only = serde_json::json!({ "items": value["items"] });
-            let items = given::items(&only, self.qr.phase)?;
+            let items = items_input::items(&only, self.qr.phase)?;
             let all: Vec<&Item> = items.iter().collect();
             let nowhere = self.materials.nowhere(&all, &|path| self.exists(path)).into_iter().next();
             nowhere.map_or(Ok(items), Err)

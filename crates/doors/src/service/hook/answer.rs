@@ -1,6 +1,6 @@
 //! The answer to a hook: whether the agent may stop, in the form of its program.
 
-use super::words;
+use super::messages;
 use countersign_core::outcome::Outcome;
 use countersign_core::policy::{MAX_EMPTY_ROUNDS, OnNoVerdict};
 use countersign_core::review::{Review, State};
@@ -33,19 +33,19 @@ impl Stands<'_> {
         let Self { review, outcome, .. } = self;
         match outcome {
             Outcome::Passed | Outcome::Overridden | Outcome::Skipped => Say::Go,
-            Outcome::NeedsWork => Say::Hold(words::findings(review)),
+            Outcome::NeedsWork => Say::Hold(messages::findings(review)),
             Outcome::AwaitingPerson => match &self.self_review {
                 Some(file) if review.state != State::AwaitingPerson => {
-                    Say::Hold(words::self_review(review, file))
+                    Say::Hold(messages::self_review(review, file))
                 }
-                _ => Say::Tell(words::stopped(review, *outcome)),
+                _ => Say::Tell(messages::stopped(review, *outcome)),
             },
             Outcome::NoVerdict(_)
                 if self.on_no_verdict == OnNoVerdict::Hold && review.empty_rounds < MAX_EMPTY_ROUNDS =>
             {
-                Say::Hold(words::no_verdict(review, *outcome))
+                Say::Hold(messages::no_verdict(review, *outcome))
             }
-            _ => Say::Tell(words::stopped(review, *outcome)),
+            _ => Say::Tell(messages::stopped(review, *outcome)),
         }
     }
 }
@@ -76,9 +76,11 @@ impl Say {
 
 /// The answer where the hook itself failed, `tries` times in a row, if counted. It holds the agent at most twice.
 pub fn failed(why: &str, what_to_do: Option<&str>, tries: Option<u32>) -> Say {
-    let told = words::failed(why, what_to_do);
+    let told = messages::failed(why, what_to_do);
     match tries {
-        Some(tries) if tries < MAX_EMPTY_ROUNDS => Say::HoldAndTell(words::held_by_failure(why, tries), told),
+        Some(tries) if tries < MAX_EMPTY_ROUNDS => {
+            Say::HoldAndTell(messages::held_by_failure(why, tries), told)
+        }
         _ => Say::Tell(told),
     }
 }

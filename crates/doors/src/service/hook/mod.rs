@@ -3,7 +3,7 @@
 
 pub mod answer;
 pub mod input;
-pub mod words;
+pub mod messages;
 
 use countersign_core::policy::Policy;
 

@@ -1,9 +1,9 @@
 //! The table of calls.
 
-use super::super::calls::{Begun, Call, CallState, Report, Scope};
+use super::super::calls::{Call, CallState, Report, Scope, StartedCall};
 use super::super::{LedgerError, Result};
 use super::Session;
-use super::schema::{self, Found};
+use super::schema::{self, DatabaseKind};
 use countersign_core::cost::Spending;
 use countersign_core::ids::{CallId, ReviewId};
 use sqlx::sqlite::SqliteRow;
@@ -98,12 +98,12 @@ impl Session {
             "calls JOIN (SELECT json_extract(body, '$.call') AS call, at_ms AS asked_ms FROM events
                           WHERE kind = 'asked') ON call = calls.id"
         );
-        let sql = if schema::inspect(self.connection()).await? == Found::Older { OLDER } else { SQL };
+        let sql = if schema::inspect(self.connection()).await? == DatabaseKind::Older { OLDER } else { SQL };
         let rows = sqlx::query(sql).bind(since_ms).fetch_all(self.connection()).await?;
         rows.iter().map(|row| Ok((row.try_get("asked_ms")?, read(row)?))).collect()
     }
 
-    pub async fn begin_calls(&mut self, calls: &[Begun<'_>]) -> Result<()> {
+    pub async fn begin_calls(&mut self, calls: &[StartedCall<'_>]) -> Result<()> {
         for chunk in calls.chunks(CHUNK_CALLS) {
             let mut insert = QueryBuilder::<sqlx::Sqlite>::new(
                 "INSERT INTO calls (id, review, round, assignment, reviewer, state, asked_ms) ",

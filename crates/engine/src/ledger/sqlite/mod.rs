@@ -65,10 +65,10 @@ impl Sqlite {
         let store = Self::new(dir, access, None);
         let opened = async {
             let found = schema::inspect(&mut *store.readers.acquire().await?).await?;
-            if found == schema::Found::Older && access == Access::Write {
+            if found == schema::DatabaseKind::Older && access == Access::Write {
                 open::writer(dir).await?;
             }
-            Ok(found != schema::Found::Empty)
+            Ok(found != schema::DatabaseKind::Empty)
         };
         let is_ledger = opened.await.map_err(|error| explain(error, dir))?;
         Ok(is_ledger.then_some(store))

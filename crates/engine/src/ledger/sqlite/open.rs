@@ -2,7 +2,7 @@
 //! errors of the ledger.
 
 use super::super::{LedgerError, Result};
-use super::schema::{self, Found};
+use super::schema::{self, DatabaseKind};
 use libsqlite3_sys as sqlite;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteSynchronous};
 use sqlx::{ConnectOptions, SqliteConnection};
@@ -51,9 +51,9 @@ pub(super) async fn writer(dir: &Path) -> Result<SqliteConnection> {
     make_folder(dir)?;
     let mut connection = options(dir, Access::Write).create_if_missing(true).connect().await?;
     match schema::inspect(&mut connection).await? {
-        Found::Ledger => {}
-        Found::Older => schema::complete(&mut connection).await?,
-        Found::Empty => {
+        DatabaseKind::Ledger => {}
+        DatabaseKind::Older => schema::complete(&mut connection).await?,
+        DatabaseKind::Empty => {
             use_wal(&mut connection).await?;
             schema::complete(&mut connection).await?;
         }

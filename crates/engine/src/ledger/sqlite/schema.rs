@@ -90,14 +90,14 @@ const INSPECT: &str = "
 ";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Found {
+pub(super) enum DatabaseKind {
     Ledger,
     Older,
     Empty,
 }
 
 /// Looks what a database file is, and refuses what is not ours.
-pub(super) async fn inspect(connection: &mut SqliteConnection) -> Result<Found> {
+pub(super) async fn inspect(connection: &mut SqliteConnection) -> Result<DatabaseKind> {
     let row = sqlx::query(INSPECT).fetch_one(connection).await?;
     let (format, things, ours): (i64, i64, i64) = (row.try_get(0)?, row.try_get(1)?, row.try_get(2)?);
     // The database library panics on the type of a column that is no text, and its callers then wait for ever.
@@ -105,9 +105,9 @@ pub(super) async fn inspect(connection: &mut SqliteConnection) -> Result<Found> 
         return Err(LedgerError::Corrupt("the descriptions of its tables are damaged".to_owned()));
     }
     match (format, things, ours) {
-        (0, 0, _) => Ok(Found::Empty),
-        (FORMAT, _, 4) => Ok(Found::Ledger),
-        (OLDER, _, 4) => Ok(Found::Older),
+        (0, 0, _) => Ok(DatabaseKind::Empty),
+        (FORMAT, _, 4) => Ok(DatabaseKind::Ledger),
+        (OLDER, _, 4) => Ok(DatabaseKind::Older),
         (newer, ..) if newer > FORMAT => Err(LedgerError::Newer { found: newer, ours: FORMAT }),
         _ => Err(LedgerError::NotALedger),
     }
@@ -117,9 +117,9 @@ pub(super) async fn inspect(connection: &mut SqliteConnection) -> Result<Found> 
 pub(super) async fn complete(connection: &mut SqliteConnection) -> Result<()> {
     sqlx::raw_sql("BEGIN IMMEDIATE").execute(&mut *connection).await?;
     let missing = match inspect(connection).await? {
-        Found::Ledger => "",
-        Found::Older => UPGRADE,
-        Found::Empty => TABLES,
+        DatabaseKind::Ledger => "",
+        DatabaseKind::Older => UPGRADE,
+        DatabaseKind::Empty => TABLES,
     };
     sqlx::raw_sql(missing).execute(&mut *connection).await?;
     sqlx::raw_sql("COMMIT").execute(connection).await?;

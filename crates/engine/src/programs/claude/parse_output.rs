@@ -4,10 +4,10 @@
 //! Exit code 0 also comes without an answer, and `"subtype": "success"` with every kind of failure. So an answer is only
 //! what has all the marks of one.
 
-use crate::process::{Ended, How};
+use crate::process::{Ended, ProcessEnd};
 use crate::programs;
 use crate::programs::{
-    Kind, ParsedOutput, Problem, Said, Usage, kind_in, microusd, not_exited, stop, sum_known,
+    Kind, ParsedOutput, Problem, ReplyBody, Usage, kind_in, microusd, not_exited, stop, sum_known,
 };
 use serde_json::Value;
 
@@ -15,7 +15,7 @@ pub fn parse_output(ended: &Ended) -> ParsedOutput {
     let report = events(ended).and_then(|mut events| events.pop()).filter(is_report);
     let usage = report.as_ref().and_then(usage);
     let code = match &ended.how {
-        How::Exited(code) => *code,
+        ProcessEnd::Exited(code) => *code,
         other => return ParsedOutput { said: Err(not_exited(other, &ended.stderr_tail)), usage },
     };
     let said = match report {
@@ -67,7 +67,7 @@ pub fn opened(ended: &Ended) -> Option<usize> {
     Some(blocks("tool_use").filter(reads).filter(|block| came(&block["id"])).count())
 }
 
-fn read(code: i32, mut report: Value) -> Result<Said, Problem> {
+fn read(code: i32, mut report: Value) -> Result<ReplyBody, Problem> {
     let field = |name: &str| report[name].as_str().unwrap_or_default();
     let in_order = report["is_error"] == false && field("subtype") == "success" && code == 0;
     if !in_order {
@@ -81,7 +81,7 @@ fn read(code: i32, mut report: Value) -> Result<Said, Problem> {
         return Err(Problem::new(Kind::Garbled, "there is no structured answer, only text or nothing"));
     }
     stop::anthropic(report["stop_reason"].as_str())?;
-    Ok(Said::Structured(answer))
+    Ok(ReplyBody::Structured(answer))
 }
 
 /// The kind of a failure, from the marks that say most to those that say least.

@@ -1,9 +1,9 @@
 //! The program in its working form: edits and commands unasked, and a report at its end.
 
-use crate::process::{Ended, How};
+use crate::process::{Ended, ProcessEnd};
 use crate::programs;
 use crate::programs::program::used;
-use crate::programs::{Kind, ModelArgument, ParsedOutput, Problem, Said, Working};
+use crate::programs::{Kind, ModelArgument, ParsedOutput, Problem, ReplyBody, Working};
 use serde_json::Value;
 
 pub(super) const WORKING: Working = Working {
@@ -32,11 +32,11 @@ fn parse_output(ended: &Ended) -> ParsedOutput {
     let stdout = report.map(|report| report.to_string().into_bytes()).unwrap_or_default();
     let parsed = super::parse_output::parse_output(&Ended { stdout, ..ended.clone() });
     // It has no structured answer because none was asked for.
-    let only_text =
-        matches!(&parsed.said, Err(problem) if problem.kind == Kind::Garbled) && ended.how == How::Exited(0);
+    let only_text = matches!(&parsed.said, Err(problem) if problem.kind == Kind::Garbled)
+        && ended.how == ProcessEnd::Exited(0);
     match text {
         Some(text) if only_text || parsed.said.is_ok() => {
-            ParsedOutput { said: Ok(Said::Text(text)), ..parsed }
+            ParsedOutput { said: Ok(ReplyBody::Text(text)), ..parsed }
         }
         None if only_text => {
             ParsedOutput { said: Err(Problem::new(Kind::Crashed, "it ended without a result")), ..parsed }
@@ -64,7 +64,7 @@ mod tests {
     use serde_json::json;
     use std::time::Duration;
 
-    fn ended(how: How, events: &[Value]) -> Ended {
+    fn ended(how: ProcessEnd, events: &[Value]) -> Ended {
         let stdout = events.iter().map(|event| format!("{event}\n")).collect::<String>().into_bytes();
         Ended { how, stdout, stderr_tail: String::new(), elapsed: Duration::ZERO }
     }
@@ -78,13 +78,13 @@ mod tests {
             report
         };
         let before = json!({ "type": "assistant", "message": { "content": [] } });
-        let parsed = parse_output(&ended(How::Exited(0), &[before.clone(), result(json!({}))]));
-        assert_eq!(parsed.said, Ok(Said::Text("done\nTASK_COMPLETE".to_owned())));
+        let parsed = parse_output(&ended(ProcessEnd::Exited(0), &[before.clone(), result(json!({}))]));
+        assert_eq!(parsed.said, Ok(ReplyBody::Text("done\nTASK_COMPLETE".to_owned())));
         assert_eq!(parsed.usage.unwrap().cost_microusd, Some(500_000));
         let failed = result(json!({ "is_error": true, "api_error_status": 429 }));
-        let parsed = parse_output(&ended(How::Exited(1), &[failed]));
+        let parsed = parse_output(&ended(ProcessEnd::Exited(1), &[failed]));
         assert_eq!(parsed.said.unwrap_err().kind, Kind::RateLimited);
-        for (how, kind) in [(How::Exited(0), Kind::Crashed), (How::TimedOut, Kind::TimedOut)] {
+        for (how, kind) in [(ProcessEnd::Exited(0), Kind::Crashed), (ProcessEnd::TimedOut, Kind::TimedOut)] {
             assert_eq!(parse_output(&ended(how, std::slice::from_ref(&before))).said.unwrap_err().kind, kind);
         }
     }

@@ -3,15 +3,17 @@
 //! An answer is the message with which its one turn ends: a message before a broken stream or before another item is none.
 //! A refusal leaves nothing at all, and exit code 0.
 
-use crate::process::{Ended, How};
-use crate::programs::{Kind, ParsedOutput, Problem, Said, Usage, events, kind_in, not_exited};
+use crate::process::{Ended, ProcessEnd};
+use crate::programs::{Kind, ParsedOutput, Problem, ReplyBody, Usage, events, kind_in, not_exited};
 use serde_json::Value;
 
 pub fn parse_output(ended: &Ended) -> ParsedOutput {
     let report = Report::read(&ended.stdout);
     let said = match &ended.how {
-        How::Exited(code) => report.said(*code, &ended.stderr_tail),
-        How::TimedOut => Err(Problem::new(Kind::TimedOut, report.trouble.as_deref().unwrap_or_default())),
+        ProcessEnd::Exited(code) => report.said(*code, &ended.stderr_tail),
+        ProcessEnd::TimedOut => {
+            Err(Problem::new(Kind::TimedOut, report.trouble.as_deref().unwrap_or_default()))
+        }
         other => Err(not_exited(other, &ended.stderr_tail)),
     };
     ParsedOutput { said, usage: report.usage() }
@@ -89,7 +91,7 @@ impl Report {
         }
     }
 
-    fn said(&self, code: i32, stderr: &str) -> Result<Said, Problem> {
+    fn said(&self, code: i32, stderr: &str) -> Result<ReplyBody, Problem> {
         if let Some(words) = &self.failure {
             return Err(failed(words));
         }
@@ -107,7 +109,7 @@ impl Report {
         }
         match &self.message {
             Some(text) if text.trim().is_empty() => Err(Problem::new(Kind::Garbled, "the reply is empty")),
-            Some(text) => Ok(Said::Text(text.clone())),
+            Some(text) => Ok(ReplyBody::Text(text.clone())),
             None if self.spoke => Err(Problem::new(Kind::Garbled, "its turn did not end with its message")),
             None => Err(Problem::new(Kind::Refused, "its turn ended without a message")),
         }

@@ -4,8 +4,8 @@
 //! standard error, after other lines, and exits with a code of its own or with the lowest eight bits of the status of its
 //! service.
 
-use crate::process::{Ended, How};
-use crate::programs::{Kind, ParsedOutput, Problem, Said, Usage, kind_in, not_exited, sum_known};
+use crate::process::{Ended, ProcessEnd};
+use crate::programs::{Kind, ParsedOutput, Problem, ReplyBody, Usage, kind_in, not_exited, sum_known};
 use serde_json::{Value, json};
 
 const EXIT_SIGN_IN: i32 = 41;
@@ -47,22 +47,22 @@ pub fn parse_output(ended: &Ended) -> ParsedOutput {
     let usage = report.as_ref().and_then(usage);
     let said = match &ended.how {
         // The question was cut, and only this line says so: the answer is about something else.
-        How::Exited(_) if ended.stderr_tail.contains("stdin input truncated") => {
+        ProcessEnd::Exited(_) if ended.stderr_tail.contains("stdin input truncated") => {
             Err(Problem::new(Kind::QuestionTooLong, "the program did not read it to its end"))
         }
-        How::Exited(0) => match report {
+        ProcessEnd::Exited(0) => match report {
             Some(report) => read(&report),
             // So it ends when it is told to go.
             None if ended.stdout.is_empty() => Err(Problem::new(Kind::Crashed, "it ended without output")),
             None => Err(Problem::new(Kind::Garbled, "`gemini` ended without a result")),
         },
-        How::Exited(code) => Err(failure(*code, &ended.stderr_tail)),
+        ProcessEnd::Exited(code) => Err(failure(*code, &ended.stderr_tail)),
         other => Err(not_exited(other, &ended.stderr_tail)),
     };
     ParsedOutput { said, usage }
 }
 
-fn read(report: &Value) -> Result<Said, Problem> {
+fn read(report: &Value) -> Result<ReplyBody, Problem> {
     let of_reply = |words: &str, otherwise: Kind| {
         Err(Problem::new(kind_in(KINDS_OF_REPLIES, words).unwrap_or(otherwise), words))
     };
@@ -74,7 +74,7 @@ fn read(report: &Value) -> Result<Said, Problem> {
         return of_reply(&report["warnings"].to_string(), Kind::Crashed);
     }
     match report["response"].as_str() {
-        Some(text) if !text.trim().is_empty() => Ok(Said::Text(text.to_owned())),
+        Some(text) if !text.trim().is_empty() => Ok(ReplyBody::Text(text.to_owned())),
         // It counted the tokens by itself and asked no model.
         Some(_) if report["stats"]["models"] == json!({}) => Err(Problem::new(
             Kind::QuestionTooLong,

@@ -3,23 +3,25 @@
 //! It ends with 0 also where a reply was cut short, and tries again in silence for a minute where its service fails: then
 //! its log, on standard error, says why.
 
-use crate::process::{Ended, How};
+use crate::process::{Ended, ProcessEnd};
 use crate::programs::{
-    Kind, ParsedOutput, Problem, Said, Usage, kind_in, microusd, not_exited, stop, sum_known,
+    Kind, ParsedOutput, Problem, ReplyBody, Usage, kind_in, microusd, not_exited, stop, sum_known,
 };
 use serde_json::Value;
 
 pub fn parse_output(ended: &Ended) -> ParsedOutput {
     let events: Vec<Value> = crate::programs::events(&ended.stdout).flatten().collect();
     let said = match &ended.how {
-        How::Exited(code) => read(*code, &events, &ended.stderr_tail),
-        How::TimedOut | How::TooMuchOutput { .. } => Err(cut_off(&ended.how, &events, &ended.stderr_tail)),
+        ProcessEnd::Exited(code) => read(*code, &events, &ended.stderr_tail),
+        ProcessEnd::TimedOut | ProcessEnd::TooMuchOutput { .. } => {
+            Err(cut_off(&ended.how, &events, &ended.stderr_tail))
+        }
         other => Err(not_exited(other, "")),
     };
     ParsedOutput { said, usage: usage(&events) }
 }
 
-fn read(code: i32, events: &[Value], log: &str) -> Result<Said, Problem> {
+fn read(code: i32, events: &[Value], log: &str) -> Result<ReplyBody, Problem> {
     if let Some(event) = of(events, "error").next_back() {
         return Err(failure(&event["error"], log));
     }
@@ -36,7 +38,7 @@ fn read(code: i32, events: &[Value], log: &str) -> Result<Said, Problem> {
     let of_the_end = |text: &&Value| text["part"]["messageID"] == end["part"]["messageID"];
     let text = of(events, "text").rfind(of_the_end).and_then(|event| event["part"]["text"].as_str());
     let none = || Problem::new(Kind::Garbled, "there is no text: the model said nothing, or declined");
-    text.map(|text| Said::Text(text.to_owned())).ok_or_else(none)
+    text.map(|text| ReplyBody::Text(text.to_owned())).ok_or_else(none)
 }
 
 fn of<'a>(events: &'a [Value], kind: &'static str) -> impl DoubleEndedIterator<Item = &'a Value> {
@@ -87,7 +89,7 @@ fn kind_in_words(words: &str) -> Option<Kind> {
 }
 
 /// Our clock, or what it wrote without end, cut it off: what it was at is the better reason.
-fn cut_off(how: &How, events: &[Value], log: &str) -> Problem {
+fn cut_off(how: &ProcessEnd, events: &[Value], log: &str) -> Problem {
     if let Some(words) = logged(log) {
         return Problem::new(kind_in_words(&words).unwrap_or(Kind::TimedOut), &words);
     }

@@ -28,13 +28,13 @@ impl Defect {
 
 /// Collects defects, lists the first few and counts the rest.
 #[derive(Default)]
-pub(super) struct Found {
+pub(super) struct DefectList {
     listed: Vec<Defect>,
     more: usize,
     cut_short: bool,
 }
 
-impl Found {
+impl DefectList {
     /// Takes the message as a function, so that a million defects do not cost a million messages.
     pub(super) fn add(&mut self, line: Option<usize>, message: impl FnOnce() -> String) {
         if self.listed.len() < MAX_DEFECTS {
@@ -88,8 +88,8 @@ pub fn feedback(path: &str, defects: &[Defect]) -> String {
 mod tests {
     use super::*;
 
-    fn found(count: usize) -> Found {
-        let mut found = Found::default();
+    fn found(count: usize) -> DefectList {
+        let mut found = DefectList::default();
         for i in 1..=count {
             found.add(Some(i), || format!("d{i}"));
         }

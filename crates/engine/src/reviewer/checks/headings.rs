@@ -1,7 +1,7 @@
 //! Markdown headings that must be there. A heading counts as it reads and as it is written, so `## [Unreleased]` is found
 //! by "Unreleased" and by "\[Unreleased\]"; headings in code, HTML comments, front matter and quotations do not count.
 
-use super::defect::{Defect, Found};
+use super::defect::{Defect, DefectList};
 use super::quote::quote;
 use countersign_core::markdown;
 use pulldown_cmark::{Event, HeadingLevel, Options, Parser, Tag, TagEnd};
@@ -10,7 +10,7 @@ use std::ops::Range;
 
 pub(super) fn look(wanted: &[String], text: &str) -> Vec<Defect> {
     let present = headings(text);
-    let mut found = Found::default();
+    let mut found = DefectList::default();
     for heading in wanted {
         if !present.contains(&key(heading)) {
             found.add(None, || format!("the heading {} is missing", quote(heading)));

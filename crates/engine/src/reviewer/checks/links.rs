@@ -1,7 +1,7 @@
 //! Relative Markdown links must lead to a file or folder of the project: inline links, images and reference definitions,
 //! not links in code or raw HTML.
 
-use super::defect::{Defect, Found};
+use super::defect::{Defect, DefectList};
 use super::quote::{Lines, quote};
 use pulldown_cmark::{Event, LinkType, Options, Parser, Tag};
 use std::collections::HashMap;
@@ -10,7 +10,7 @@ use std::collections::HashMap;
 const MAX_PATHS: usize = 2_000;
 
 pub(super) fn look(from: &str, text: &str, exists: &dyn Fn(&str) -> bool) -> Vec<Defect> {
-    let mut found = Found::default();
+    let mut found = DefectList::default();
     let mut lines = Lines::new(text);
     let mut known = HashMap::new();
     for (offset, link) in links(text) {

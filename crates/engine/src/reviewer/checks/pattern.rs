@@ -1,6 +1,6 @@
 //! Regular expressions that must, or must not, be found. `^` and `$` are at lines.
 
-use super::defect::{Defect, Found};
+use super::defect::{Defect, DefectList};
 use super::quote::{Lines, quote};
 use regex::{Captures, Regex, RegexBuilder};
 
@@ -46,7 +46,7 @@ pub(super) fn matching_lines(
     text: &str,
     message: impl Fn(&Captures<'_>) -> String,
 ) -> Vec<Defect> {
-    let mut found = Found::default();
+    let mut found = DefectList::default();
     let mut lines = Lines::new(text);
     let mut from = 0;
     while let Some(hit) = regex.captures_at(text, from) {

@@ -6,7 +6,7 @@
 //! - `[insert …]` and `[your …]` do not count as the text of a link;
 //! - placeholders in code count.
 
-use super::defect::{Defect, Found};
+use super::defect::{Defect, DefectList};
 use super::pattern::{compile, matching_lines};
 use super::quote::quote;
 use regex::Regex;
@@ -64,7 +64,7 @@ pub(super) fn look_for_conflicts(text: &str) -> Vec<Defect> {
     let closed = marks.iter().rposition(|(_, line)| line.starts_with(CLOSES));
     let parts = |i: usize| opened.is_some_and(|opened| opened < i) && closed.is_some_and(|closed| i < closed);
 
-    let mut found = Found::default();
+    let mut found = DefectList::default();
     for (i, (index, line)) in marks.iter().enumerate() {
         if *line != PARTS || parts(i) {
             found.add(Some(index + 1), || format!("conflict marker {}", quote(line)));

@@ -4,8 +4,8 @@
 use super::sse::{Events, Unreadable};
 use super::{Api, Key, Question, Service, chat, messages, refusal};
 use crate::http::retry::{self, Failed, GivenUp};
-use crate::http::{Place, chain, client, secret};
-use crate::programs::{Kind, ParsedOutput, Problem, Said, Usage};
+use crate::http::{ServiceHost, chain, client, secret};
+use crate::programs::{Kind, ParsedOutput, Problem, ReplyBody, Usage};
 use crate::reviewer::Brief;
 use crate::reviewer::brief::NOT_UTF_8;
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, LOCATION};
@@ -41,7 +41,7 @@ impl Silence {
 
 pub struct Exchange<'a> {
     pub service: &'a Service,
-    pub place: &'a Place,
+    pub place: &'a ServiceHost,
     pub key: Option<&'a Key>,
     pub question: &'a Question<'a>,
     pub brief: &'a Brief,
@@ -119,7 +119,7 @@ impl Exchange<'_> {
             Api::OpenAi => Box::<chat::Reply>::default(),
         };
         let read = self.read(response, reply.as_mut(), heard_bytes).await;
-        let said = read.and_then(|()| reply.said()).map(Said::Text);
+        let said = read.and_then(|()| reply.said()).map(ReplyBody::Text);
         Ok(ParsedOutput { said, usage: reply.usage() })
     }
 

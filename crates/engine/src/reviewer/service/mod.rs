@@ -9,9 +9,9 @@ mod schema;
 mod sse;
 
 use super::agent::told;
-use super::{Asks, Brief, Failed, Told};
-use crate::http::Place;
-use crate::programs::{self, Kind, ParsedOutput, Problem, Said, Usage};
+use super::{Asks, Brief, Failed, ReviewerReply};
+use crate::http::ServiceHost;
+use crate::programs::{self, Kind, ParsedOutput, Problem, ReplyBody, Usage};
 use countersign_core::outcome::NoVerdict;
 use exchange::{Exchange, Silence};
 use serde_json::Value;
@@ -88,15 +88,15 @@ impl Service {
         format!("{api} {} at {}", self.model, self.base_url)
     }
 
-    pub async fn ask(&self, brief: &Brief, cancel: &CancellationToken) -> Told {
+    pub async fn ask(&self, brief: &Brief, cancel: &CancellationToken) -> ReviewerReply {
         self.ask_raw(brief, cancel).await.and_then(|said| brief.ruled(&said))
     }
 
     /// Asks the service, and comes back with what it said.
-    pub async fn ask_raw(&self, brief: &Brief, cancel: &CancellationToken) -> Told<Said> {
+    pub async fn ask_raw(&self, brief: &Brief, cancel: &CancellationToken) -> ReviewerReply<ReplyBody> {
         let (place, key) = match self.place_and_key() {
             Ok(found) => found,
-            Err(words) => return Told::not_asked(Failed::new(NoVerdict::Unavailable, words)),
+            Err(words) => return ReviewerReply::not_asked(Failed::new(NoVerdict::Unavailable, words)),
         };
         let schema = self.schema(brief);
         let prompt = programs::prompt(&brief.payload, false);
@@ -124,9 +124,9 @@ impl Service {
     }
 
     /// Where to ask and with which key; or why that cannot be.
-    fn place_and_key(&self) -> Result<(Place, Option<&Key>), String> {
-        let place =
-            Place::of(&self.base_url).ok_or_else(|| format!("`{}` is not an address", self.base_url))?;
+    fn place_and_key(&self) -> Result<(ServiceHost, Option<&Key>), String> {
+        let place = ServiceHost::of(&self.base_url)
+            .ok_or_else(|| format!("`{}` is not an address", self.base_url))?;
         let it = format!("the service at {}", place.host);
         let key = self.key.as_ref().map_err(|why| format!("{it} cannot be asked: {why}"))?.as_ref();
         if key.is_some() && place.is_open() {
@@ -161,7 +161,7 @@ impl Service {
 fn without_key(heard: ParsedOutput, key: Option<&Key>) -> ParsedOutput {
     let hide = |text: &str| key.map_or_else(|| text.to_owned(), |key| key.hide_in(text));
     let said = match heard.said {
-        Ok(said) => Ok(Said::Text(hide(&said.text()))),
+        Ok(said) => Ok(ReplyBody::Text(hide(&said.text()))),
         Err(problem) => Err(Problem { quoted: hide(&problem.quoted), ..problem }),
     };
     let name = |model: String| hide(&model);

@@ -1,7 +1,7 @@
 //! Parses refusals of services: from a status and a body, or an error in a stream, to a kind; and the messages of each
 //! kind. Pure.
 
-use crate::http::Place;
+use crate::http::ServiceHost;
 use crate::programs::{Kind, Problem};
 use serde_json::Value;
 
@@ -86,7 +86,7 @@ fn has(words: &str, marks: &[&str]) -> bool {
     marks.iter().any(|mark| words.contains(mark))
 }
 
-impl Place {
+impl ServiceHost {
     pub fn words(&self, problem: &Problem, has_key: bool) -> String {
         let words = match problem.kind {
             Kind::NotSignedIn if has_key => {

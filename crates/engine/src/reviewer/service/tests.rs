@@ -170,7 +170,7 @@ fn a_key_is_neither_printed_nor_repeated() {
     assert!(!format!("{service:?}").contains("s3cret"));
     let usage = Usage { model: Some("s3cret-of-mine-model".to_owned()), ..Usage::default() };
     let spoken = [
-        Ok(Said::Text("it is s3cret-of-mine".to_owned())),
+        Ok(ReplyBody::Text("it is s3cret-of-mine".to_owned())),
         Err(Problem::new(Kind::Rejected, "bad s3cret-of-mine")),
     ];
     for said in spoken {

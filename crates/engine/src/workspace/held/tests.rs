@@ -15,7 +15,7 @@ fn swapped(a: &Path, b: &Path) {
 }
 
 /// A project in which `docs/a.md`, `link/a.md` and `linked.md` are kept, and `docs/none.md` is not there.
-fn project() -> (tempfile::TempDir, Root, Vec<Kept>) {
+fn project() -> (tempfile::TempDir, Root, Vec<GuardedFile>) {
     let folder = tempfile::tempdir().unwrap();
     for (path, text) in [
         ("docs/a.md", "bad"),
@@ -30,7 +30,7 @@ fn project() -> (tempfile::TempDir, Root, Vec<Kept>) {
     std::os::unix::fs::symlink("real", folder.path().join("link")).unwrap();
     std::os::unix::fs::symlink("real.md", folder.path().join("linked.md")).unwrap();
     let digest = Some(Digest::of(b"bad"));
-    let kept = |path: &str, digest| Kept { path: path.to_owned(), digest };
+    let kept = |path: &str, digest| GuardedFile { path: path.to_owned(), digest };
     let files = vec![
         kept("docs/a.md", digest.clone()),
         kept("link/a.md", digest.clone()),

@@ -7,7 +7,7 @@ use countersign_core::criterion::{Criterion, Severity};
 use countersign_core::policy::{Attempts, Blocking, Overrides, Policy};
 use countersign_core::rule::{Each, Rule, Scope};
 use countersign_engine::config::{
-    Asked, CommandReviewer, Config, ContextConfig, Environment, FileBytes, Flags, KeySource, Limits,
+    AskSettings, CommandReviewer, Config, ContextConfig, Environment, FileBytes, Flags, KeySource, Limits,
     PROGRAM_CONCURRENCY, Pipeline, Problems, ProgramReviewer, ReviewerKind, SERVICE_CONCURRENCY, Sees,
     ServiceReviewer, Trigger, resolve,
 };
@@ -125,24 +125,28 @@ fn reviewers_become_reviewers() {
     let kinds: Vec<_> = config.unwrap().reviewers.into_iter().map(|r| (r.name, r.kind)).collect();
     let main = CommandReviewer {
         argv: vec!["./judge.sh".into(), "--strict".into()],
-        asked: Asked {
+        asked: AskSettings {
             model: Some("m".into()),
             sees: Sees::Project,
             timeout_seconds: Some(9),
             concurrency: Some(2),
-            ..Asked::default()
+            ..AskSettings::default()
         },
     };
-    let plain = CommandReviewer { argv: vec!["judge".into()], asked: Asked::default() };
+    let plain = CommandReviewer { argv: vec!["judge".into()], asked: AskSettings::default() };
     let claude = ProgramReviewer {
-        asked: Asked { model: Some("sonnet".into()), timeout_seconds: Some(60), ..Asked::default() },
+        asked: AskSettings {
+            model: Some("sonnet".into()),
+            timeout_seconds: Some(60),
+            ..AskSettings::default()
+        },
         ..ProgramReviewer::plain(&claude::FACTS)
     };
     let price = Price { input_microusd: 1_250_000, output_microusd: 10_000_000 };
     let codex = ProgramReviewer {
         base_url: Some("http://127.0.0.1:1/v1".into()),
         key_env: Some("MY_KEY".into()),
-        asked: Asked { price: Some(price), window_tokens: Some(9000), ..Asked::default() },
+        asked: AskSettings { price: Some(price), window_tokens: Some(9000), ..AskSettings::default() },
         ..ProgramReviewer::plain(&codex::FACTS)
     };
     let service = |api, key, model: &str, reply_tokens| ServiceReviewer {
@@ -150,7 +154,7 @@ fn reviewers_become_reviewers() {
         base_url: None,
         key,
         reply_tokens,
-        asked: Asked { model: Some(model.into()), ..Asked::default() },
+        asked: AskSettings { model: Some(model.into()), ..AskSettings::default() },
     };
     assert_eq!((PROGRAM_CONCURRENCY, SERVICE_CONCURRENCY), (4, 8));
     let expected = [

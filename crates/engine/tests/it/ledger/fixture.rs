@@ -3,8 +3,8 @@
 use countersign_core::answer::{Answer, Ruling};
 use countersign_core::criterion::Criterion;
 use countersign_core::digest::{Digest, Key};
+use countersign_core::endpoint::Endpoint;
 use countersign_core::ids::{CallId, ReviewId, Subject, Token};
-use countersign_core::place::Place;
 use countersign_core::plan::{Reviewer, ReviewerKind, plan};
 use countersign_core::policy::{Attempts, Policy};
 use countersign_core::review::{
@@ -98,7 +98,7 @@ pub fn question(review: &Review) -> Option<(Key, String)> {
 
 /// A question that is about to be asked.
 pub fn asking(call: &CallId, key: &Key, reviewer: String) -> Input {
-    Input::Asking { call: call.clone(), key: key.clone(), reviewer, place: Place::default() }
+    Input::Asking { call: call.clone(), key: key.clone(), reviewer, place: Endpoint::default() }
 }
 
 /// A reviewer's answer.

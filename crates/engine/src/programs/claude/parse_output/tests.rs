@@ -6,7 +6,7 @@ use countersign_core::outcome::NoVerdict;
 use serde_json::json;
 use std::time::Duration;
 
-fn ended(how: How, stdout: &str, stderr: &str) -> Ended {
+fn ended(how: ProcessEnd, stdout: &str, stderr: &str) -> Ended {
     Ended { how, stdout: stdout.into(), stderr_tail: stderr.to_owned(), elapsed: Duration::ZERO }
 }
 
@@ -18,16 +18,16 @@ fn recorded(name: &str) -> (i32, Value) {
     (i32::try_from(sample["exit"].as_i64().unwrap()).unwrap(), sample["report"].clone())
 }
 
-fn structured(said: Said) -> Value {
+fn structured(said: ReplyBody) -> Value {
     match said {
-        Said::Structured(value) => value,
-        Said::Text(text) => panic!("text: {text}"),
+        ReplyBody::Structured(value) => value,
+        ReplyBody::Text(text) => panic!("text: {text}"),
     }
 }
 
 fn parsed(name: &str) -> ParsedOutput {
     let (code, report) = recorded(name);
-    parse_output(&ended(How::Exited(code), &report.to_string(), ""))
+    parse_output(&ended(ProcessEnd::Exited(code), &report.to_string(), ""))
 }
 
 #[test]
@@ -103,7 +103,7 @@ fn no_mark_alone_makes_an_answer() {
         (0, json!([good.clone()])),
     ];
     for (code, report) in table {
-        let parsed = parse_output(&ended(How::Exited(code), &report.to_string(), ""));
+        let parsed = parse_output(&ended(ProcessEnd::Exited(code), &report.to_string(), ""));
         assert!(parsed.said.is_err(), "{code} {report}");
     }
 }
@@ -136,7 +136,7 @@ fn its_events_say_how_many_files_it_opened() {
     ];
     for (events, expected) in table {
         let lines: String = events.iter().chain([&report]).map(|event| format!("{event}\n")).collect();
-        let ended = ended(How::Exited(0), &lines, "");
+        let ended = ended(ProcessEnd::Exited(0), &lines, "");
         assert_eq!(opened(&ended), expected, "{lines}");
         assert!(parse_output(&ended).said.is_ok(), "{lines}");
     }
@@ -146,20 +146,20 @@ fn its_events_say_how_many_files_it_opened() {
 fn ends_without_a_report_are_named() {
     let (_, good) = recorded("pass");
     let good = good.to_string();
-    let not_started = |reason: &str| How::NotStarted { reason: reason.into() };
+    let not_started = |reason: &str| ProcessEnd::NotStarted { reason: reason.into() };
     let table = [
         (ended(not_started("no such program"), "", ""), Kind::NotInstalled),
         (ended(not_started("it may not be executed"), "", ""), Kind::NotStarted),
-        (ended(How::TimedOut, &good, ""), Kind::TimedOut),
-        (ended(How::TooMuchOutput { limit_bytes: 1 }, &good, ""), Kind::ReplyTooLong),
-        (ended(How::Cancelled, &good, ""), Kind::Cancelled),
-        (ended(How::GuardLost, &good, ""), Kind::Crashed),
-        (ended(How::Signalled(9), &good, ""), Kind::Crashed),
-        (ended(How::Exited(1), "", "Error: piped stdin input exceeds 10MB."), Kind::QuestionTooLong),
-        (ended(How::Exited(1), "", "segfault"), Kind::Crashed),
-        (ended(How::Exited(0), "", ""), Kind::Garbled),
-        (ended(How::Exited(0), "{\"is_error\": fal", ""), Kind::Garbled),
-        (ended(How::Exited(0), &format!("{good}{good}"), ""), Kind::Garbled),
+        (ended(ProcessEnd::TimedOut, &good, ""), Kind::TimedOut),
+        (ended(ProcessEnd::TooMuchOutput { limit_bytes: 1 }, &good, ""), Kind::ReplyTooLong),
+        (ended(ProcessEnd::Cancelled, &good, ""), Kind::Cancelled),
+        (ended(ProcessEnd::GuardLost, &good, ""), Kind::Crashed),
+        (ended(ProcessEnd::Signalled(9), &good, ""), Kind::Crashed),
+        (ended(ProcessEnd::Exited(1), "", "Error: piped stdin input exceeds 10MB."), Kind::QuestionTooLong),
+        (ended(ProcessEnd::Exited(1), "", "segfault"), Kind::Crashed),
+        (ended(ProcessEnd::Exited(0), "", ""), Kind::Garbled),
+        (ended(ProcessEnd::Exited(0), "{\"is_error\": fal", ""), Kind::Garbled),
+        (ended(ProcessEnd::Exited(0), &format!("{good}{good}"), ""), Kind::Garbled),
     ];
     for (ended, kind) in table {
         let said = parse_output(&ended).said;
@@ -171,7 +171,7 @@ fn ends_without_a_report_are_named() {
 fn foreign_words_are_quoted_on_one_short_line() {
     let (code, mut report) = recorded("500");
     report["result"] = json!(format!("a\u{1b}[2J\nb{}", "x".repeat(5000)));
-    let words = parse_output(&ended(How::Exited(code), &report.to_string(), ""))
+    let words = parse_output(&ended(ProcessEnd::Exited(code), &report.to_string(), ""))
         .said
         .unwrap_err()
         .words(&FACTS.called);

@@ -6,7 +6,7 @@ use countersign_core::outcome::NoVerdict;
 use serde_json::json;
 use std::time::Duration;
 
-fn ended(how: How, stdout: &str, stderr: &str) -> Ended {
+fn ended(how: ProcessEnd, stdout: &str, stderr: &str) -> Ended {
     Ended { how, stdout: stdout.into(), stderr_tail: stderr.to_owned(), elapsed: Duration::ZERO }
 }
 
@@ -25,7 +25,7 @@ fn recorded(name: &str) -> (i32, Vec<Value>, String) {
 
 fn parsed(name: &str) -> ParsedOutput {
     let (code, events, stderr) = recorded(name);
-    parse_output(&ended(How::Exited(code), &lines(&events), &stderr))
+    parse_output(&ended(ProcessEnd::Exited(code), &lines(&events), &stderr))
 }
 
 #[test]
@@ -73,7 +73,7 @@ fn an_answer_is_its_last_message_and_comes_with_what_it_cost() {
         let expected = Usage { tokens_in: Some(1200), tokens_out: Some(57), ..Usage::default() };
         assert_eq!(usage, Some(expected), "{name}");
     }
-    assert_eq!(parsed("plain text").said, Ok(Said::Text("It all looks fine to me".into())));
+    assert_eq!(parsed("plain text").said, Ok(ReplyBody::Text("It all looks fine to me".into())));
 }
 
 /// If output came before the failure, the cost is unknown; if none came, nothing was spent.
@@ -97,7 +97,7 @@ fn no_mark_alone_makes_an_answer() {
     let failed = json!({ "type": "turn.failed", "error": { "message": "x" } });
     let ok = |events: &[&Value]| events.iter().map(|event| (*event).clone()).collect::<Vec<_>>();
     let good = ok(&[&thread, &begun, &message, &completed]);
-    assert!(parse_output(&ended(How::Exited(0), &lines(&good), "")).said.is_ok());
+    assert!(parse_output(&ended(ProcessEnd::Exited(0), &lines(&good), "")).said.is_ok());
     let table = [
         (1, good.clone()),
         (143, good),
@@ -113,7 +113,7 @@ fn no_mark_alone_makes_an_answer() {
         (0, ok(&[&begun, &json!({ "type": "item.started", "item": message["item"] }), &completed])),
     ];
     for (code, events) in table {
-        let parsed = parse_output(&ended(How::Exited(code), &lines(&events), ""));
+        let parsed = parse_output(&ended(ProcessEnd::Exited(code), &lines(&events), ""));
         assert!(parsed.said.is_err(), "{code} {events:?}");
     }
 }
@@ -124,20 +124,24 @@ fn ends_without_a_word_are_named() {
     let good = lines(&good);
     let (_, refused, _) = recorded("429");
     let waiting = lines(&[refused[1].clone(), refused[2].clone()]);
-    let not_started = |reason: &str| How::NotStarted { reason: reason.into() };
+    let not_started = |reason: &str| ProcessEnd::NotStarted { reason: reason.into() };
     let table = [
         (ended(not_started("no such program"), "", ""), Kind::NotInstalled, ""),
         (ended(not_started("it may not be executed"), "", ""), Kind::NotStarted, "executed"),
-        (ended(How::TimedOut, &good, ""), Kind::TimedOut, ""),
-        (ended(How::TimedOut, &waiting, ""), Kind::TimedOut, "429"),
-        (ended(How::TooMuchOutput { limit_bytes: 1 }, &good, ""), Kind::ReplyTooLong, ""),
-        (ended(How::Cancelled, &good, ""), Kind::Cancelled, ""),
-        (ended(How::GuardLost, &good, ""), Kind::Crashed, ""),
-        (ended(How::Signalled(9), &good, ""), Kind::Crashed, "signal 9"),
-        (ended(How::Exited(0), "", ""), Kind::Crashed, "turns started: 0"),
-        (ended(How::Exited(0), "hello", ""), Kind::Garbled, "not a valid event"),
-        (ended(How::Exited(0), "{\"type\": 1}", ""), Kind::Garbled, "not a valid event"),
-        (ended(How::Exited(2), "", "error: unexpected argument"), Kind::Crashed, "unexpected argument"),
+        (ended(ProcessEnd::TimedOut, &good, ""), Kind::TimedOut, ""),
+        (ended(ProcessEnd::TimedOut, &waiting, ""), Kind::TimedOut, "429"),
+        (ended(ProcessEnd::TooMuchOutput { limit_bytes: 1 }, &good, ""), Kind::ReplyTooLong, ""),
+        (ended(ProcessEnd::Cancelled, &good, ""), Kind::Cancelled, ""),
+        (ended(ProcessEnd::GuardLost, &good, ""), Kind::Crashed, ""),
+        (ended(ProcessEnd::Signalled(9), &good, ""), Kind::Crashed, "signal 9"),
+        (ended(ProcessEnd::Exited(0), "", ""), Kind::Crashed, "turns started: 0"),
+        (ended(ProcessEnd::Exited(0), "hello", ""), Kind::Garbled, "not a valid event"),
+        (ended(ProcessEnd::Exited(0), "{\"type\": 1}", ""), Kind::Garbled, "not a valid event"),
+        (
+            ended(ProcessEnd::Exited(2), "", "error: unexpected argument"),
+            Kind::Crashed,
+            "unexpected argument",
+        ),
     ];
     for (ended, kind, words) in table {
         let problem = parse_output(&ended).said.unwrap_err();

@@ -5,7 +5,7 @@ use crate::programs::gemini::FACTS;
 use countersign_core::outcome::NoVerdict;
 use std::time::Duration;
 
-fn ended(how: How, stdout: &str, stderr: &str) -> Ended {
+fn ended(how: ProcessEnd, stdout: &str, stderr: &str) -> Ended {
     Ended { how, stdout: stdout.into(), stderr_tail: stderr.to_owned(), elapsed: Duration::ZERO }
 }
 
@@ -16,7 +16,7 @@ fn recorded(name: &str) -> Ended {
     let sample = lines.into_iter().find(|sample| sample["name"] == name).unwrap();
     let code = i32::try_from(sample["exit"].as_i64().unwrap()).unwrap();
     let report = Some(&sample["report"]).filter(|report| report.is_object()).map(Value::to_string);
-    ended(How::Exited(code), &report.unwrap_or_default(), sample["stderr"].as_str().unwrap())
+    ended(ProcessEnd::Exited(code), &report.unwrap_or_default(), sample["stderr"].as_str().unwrap())
 }
 
 #[test]
@@ -59,7 +59,7 @@ fn what_was_said_is_handed_on() {
     for name in ["pass", "fenced", "max tokens", "plain text", "not json"] {
         let said = parse_output(&recorded(name)).said.unwrap();
         let report: Value = serde_json::from_slice(&recorded(name).stdout).unwrap();
-        assert_eq!(Said::Text(report["response"].as_str().unwrap().to_owned()), said, "{name}");
+        assert_eq!(ReplyBody::Text(report["response"].as_str().unwrap().to_owned()), said, "{name}");
     }
 }
 
@@ -90,8 +90,8 @@ fn no_mark_alone_makes_an_answer() {
     };
     let good = good.to_string();
     let truncated = "Warning: stdin input truncated to 8388608 bytes.";
-    let exits = |code: i32, stdout: &str, stderr: &str| ended(How::Exited(code), stdout, stderr);
-    let not_started = |reason: &str| How::NotStarted { reason: reason.into() };
+    let exits = |code: i32, stdout: &str, stderr: &str| ended(ProcessEnd::Exited(code), stdout, stderr);
+    let not_started = |reason: &str| ProcessEnd::NotStarted { reason: reason.into() };
     let warned = with("warnings", json!(["Loop detected, stopping execution"]));
     let table = [
         (exits(0, &good, truncated), Kind::QuestionTooLong),
@@ -113,11 +113,11 @@ fn no_mark_alone_makes_an_answer() {
         (exits(173, &good, "no report at all {"), Kind::RateLimited),
         (ended(not_started("no such program"), "", ""), Kind::NotInstalled),
         (ended(not_started("it may not be executed"), "", ""), Kind::NotStarted),
-        (ended(How::TimedOut, &good, ""), Kind::TimedOut),
-        (ended(How::TooMuchOutput { limit_bytes: 1 }, &good, ""), Kind::ReplyTooLong),
-        (ended(How::Cancelled, &good, ""), Kind::Cancelled),
-        (ended(How::GuardLost, &good, ""), Kind::Crashed),
-        (ended(How::Signalled(9), &good, ""), Kind::Crashed),
+        (ended(ProcessEnd::TimedOut, &good, ""), Kind::TimedOut),
+        (ended(ProcessEnd::TooMuchOutput { limit_bytes: 1 }, &good, ""), Kind::ReplyTooLong),
+        (ended(ProcessEnd::Cancelled, &good, ""), Kind::Cancelled),
+        (ended(ProcessEnd::GuardLost, &good, ""), Kind::Crashed),
+        (ended(ProcessEnd::Signalled(9), &good, ""), Kind::Crashed),
     ];
     for (ended, kind) in table {
         let said = parse_output(&ended).said;
@@ -129,6 +129,7 @@ fn no_mark_alone_makes_an_answer() {
 fn foreign_words_are_quoted_on_one_short_line() {
     let message = format!("a\u{1b}[2J\nb{}", "x".repeat(5000));
     let stderr = json!({ "error": { "message": message } }).to_string();
-    let words = parse_output(&ended(How::Exited(244), "", &stderr)).said.unwrap_err().words(&FACTS.called);
+    let words =
+        parse_output(&ended(ProcessEnd::Exited(244), "", &stderr)).said.unwrap_err().words(&FACTS.called);
     assert!(words.len() < 600 && !words.contains('\n') && !words.contains('\u{1b}'), "{words}");
 }

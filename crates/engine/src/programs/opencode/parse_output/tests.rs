@@ -6,18 +6,18 @@ use countersign_core::outcome::NoVerdict;
 use serde_json::json;
 use std::time::Duration;
 
-fn ended(how: How, events: &[Value], log: &str) -> Ended {
+fn ended(how: ProcessEnd, events: &[Value], log: &str) -> Ended {
     let stdout: String = events.iter().map(|event| format!("{event}\n")).collect();
     Ended { how, stdout: stdout.into(), stderr_tail: log.to_owned(), elapsed: Duration::ZERO }
 }
 
 /// What the program really wrote, by name; without an exit code our clock ended it.
-fn recorded(name: &str) -> (How, Vec<Value>, String) {
+fn recorded(name: &str) -> (ProcessEnd, Vec<Value>, String) {
     let mut lines =
         include_str!("samples.jsonl").lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
     let sample = lines.find(|sample| sample["name"] == name).unwrap();
     let exit = sample["exit"].as_i64();
-    let how = exit.map_or(How::TimedOut, |code| How::Exited(i32::try_from(code).unwrap()));
+    let how = exit.map_or(ProcessEnd::TimedOut, |code| ProcessEnd::Exited(i32::try_from(code).unwrap()));
     (how, sample["events"].as_array().unwrap().clone(), sample["log"].as_str().unwrap().to_owned())
 }
 
@@ -58,7 +58,7 @@ fn every_recorded_end_has_its_name() {
 #[test]
 fn an_answer_comes_with_what_it_cost() {
     let ParsedOutput { said, usage } = parsed("pass");
-    assert_eq!(said, Ok(Said::Text("{\"passed\":true}".to_owned())));
+    assert_eq!(said, Ok(ReplyBody::Text("{\"passed\":true}".to_owned())));
     let once = Usage { model: None, tokens_in: Some(1200), tokens_out: Some(57), cost_microusd: None };
     assert_eq!(usage, Some(once), "a price of 0 is not known");
     let (how, mut events, log) = recorded("two steps");
@@ -67,7 +67,7 @@ fn an_answer_comes_with_what_it_cost() {
         event["part"]["tokens"]["reasoning"] = json!(3);
     }
     let ParsedOutput { said, usage } = parse_output(&ended(how, &events, &log));
-    assert_eq!(said, Ok(Said::Text("{\"passed\":true}".to_owned())));
+    assert_eq!(said, Ok(ReplyBody::Text("{\"passed\":true}".to_owned())));
     let twice =
         Usage { model: None, tokens_in: Some(2400), tokens_out: Some(120), cost_microusd: Some(4200) };
     assert_eq!(usage, Some(twice));
@@ -79,28 +79,28 @@ fn an_answer_comes_with_what_it_cost() {
 #[test]
 fn an_answer_with_a_mark_missing_is_none() {
     let (_, events, _) = recorded("pass");
-    let parsed = |how: How, events: &[Value]| {
+    let parsed = |how: ProcessEnd, events: &[Value]| {
         parse_output(&ended(how, events, "")).said.map_err(|problem| problem.kind)
     };
-    assert!(parsed(How::Exited(0), &events).is_ok());
-    assert_eq!(parsed(How::Exited(1), &events), Err(Kind::Crashed));
-    assert_eq!(parsed(How::TimedOut, &events), Err(Kind::TimedOut));
-    assert_eq!(parsed(How::Signalled(15), &events), Err(Kind::Crashed));
-    let endless = How::TooMuchOutput { limit_bytes: 1 };
+    assert!(parsed(ProcessEnd::Exited(0), &events).is_ok());
+    assert_eq!(parsed(ProcessEnd::Exited(1), &events), Err(Kind::Crashed));
+    assert_eq!(parsed(ProcessEnd::TimedOut, &events), Err(Kind::TimedOut));
+    assert_eq!(parsed(ProcessEnd::Signalled(15), &events), Err(Kind::Crashed));
+    let endless = ProcessEnd::TooMuchOutput { limit_bytes: 1 };
     assert_eq!(parsed(endless, &events), Err(Kind::ReplyTooLong));
-    assert_eq!(parsed(How::Exited(0), &[]), Err(Kind::Garbled));
-    assert_eq!(parsed(How::Exited(0), &events[..2]), Err(Kind::Garbled), "it does not end");
+    assert_eq!(parsed(ProcessEnd::Exited(0), &[]), Err(Kind::Garbled));
+    assert_eq!(parsed(ProcessEnd::Exited(0), &events[..2]), Err(Kind::Garbled), "it does not end");
     for reason in ["tool-calls", "unknown", "error", ""] {
         let mut events = events.clone();
         events[2]["part"]["reason"] = json!(reason);
-        assert_eq!(parsed(How::Exited(0), &events), Err(Kind::NotWhole), "{reason}");
+        assert_eq!(parsed(ProcessEnd::Exited(0), &events), Err(Kind::NotWhole), "{reason}");
     }
     let mut earlier = events.clone();
     earlier[1]["part"]["messageID"] = json!("msg_0");
-    assert_eq!(parsed(How::Exited(0), &earlier), Err(Kind::Garbled), "said before the last step");
+    assert_eq!(parsed(ProcessEnd::Exited(0), &earlier), Err(Kind::Garbled), "said before the last step");
     let mut failed = events.clone();
     failed.insert(0, json!({ "type": "error", "error": { "name": "UnknownError", "data": {} } }));
-    assert_eq!(parsed(How::Exited(0), &failed), Err(Kind::Crashed), "an error anywhere");
+    assert_eq!(parsed(ProcessEnd::Exited(0), &failed), Err(Kind::Crashed), "an error anywhere");
 }
 
 #[test]
@@ -117,7 +117,7 @@ fn a_status_tells_the_kind() {
     for (status, kind) in table {
         let data = json!({ "message": "m", "statusCode": status });
         let event = json!({ "type": "error", "error": { "name": "APIError", "data": data } });
-        let problem = parse_output(&ended(How::Exited(1), &[event], "")).said.unwrap_err();
+        let problem = parse_output(&ended(ProcessEnd::Exited(1), &[event], "")).said.unwrap_err();
         assert_eq!(problem, Problem::new(kind, "m"), "{status}");
     }
 }
@@ -127,10 +127,10 @@ fn a_status_tells_the_kind() {
 fn the_words_of_the_log_are_told() {
     let log = "timestamp=x level=ERROR run=1 message=\"stream error\" error.error=\"AI_APICallError: say \\\"x\\\"\" \
                stack=\"y\"\ntimestamp=x level=ERROR message=other\n";
-    let problem = parse_output(&ended(How::TimedOut, &[], log)).said.unwrap_err();
+    let problem = parse_output(&ended(ProcessEnd::TimedOut, &[], log)).said.unwrap_err();
     assert_eq!(problem, Problem::new(Kind::TimedOut, "say \"x\""));
     assert_eq!(
-        parse_output(&ended(How::TimedOut, &[], "")).said.unwrap_err(),
+        parse_output(&ended(ProcessEnd::TimedOut, &[], "")).said.unwrap_err(),
         Problem::new(Kind::TimedOut, "")
     );
 }

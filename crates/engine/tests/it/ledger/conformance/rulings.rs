@@ -2,7 +2,7 @@
 
 use super::super::fixture::{answer, append, judged, review_id, work};
 use super::StoreKind;
-use countersign_core::place::Place;
+use countersign_core::endpoint::Endpoint;
 use countersign_core::plan::{Candidate, Reuse};
 use countersign_core::review::{By, Event, Known};
 use countersign_engine::ledger::{Ledger, Stored};
@@ -72,7 +72,7 @@ async fn reroll_a_pass_grows_old_and_a_failure_does_not(store: StoreKind) {
 
 async fn place_a_ruling_is_found_only_for_the_place_it_was_asked_at(store: StoreKind) {
     let (_dir, ledger) = store.scratch().await;
-    let at = |program: &str| Place { programs: vec![program.to_owned()], ..Place::default() };
+    let at = |program: &str| Endpoint { programs: vec![program.to_owned()], ..Endpoint::default() };
     let mut events = judged(&review_id(), work("a", "same", 1), true);
     for event in &mut events {
         match event {
@@ -83,7 +83,8 @@ async fn place_a_ruling_is_found_only_for_the_place_it_was_asked_at(store: Store
     }
     record(&ledger, &events, review_id(), 1).await;
     let mut transaction = ledger.transaction().await.unwrap();
-    for (place, found) in [(at("/tmp/fake/claude"), 1), (at("/usr/bin/claude"), 0), (Place::default(), 0)] {
+    for (place, found) in [(at("/tmp/fake/claude"), 1), (at("/usr/bin/claude"), 0), (Endpoint::default(), 0)]
+    {
         let mut candidates = asked(&events);
         candidates.iter_mut().for_each(|candidate| candidate.place = place.mark());
         assert_eq!(transaction.rulings(&candidates, 0).await.unwrap().len(), found, "{place:?}");

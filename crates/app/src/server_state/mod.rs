@@ -27,7 +27,7 @@ const ENDING: Duration = Duration::from_secs(5);
 
 /// A server process. It reads the configuration anew for each call.
 #[derive(Clone)]
-pub struct Resident(Arc<Inner>);
+pub struct ServerState(Arc<Inner>);
 
 struct Inner {
     name: &'static str,
@@ -59,7 +59,7 @@ impl Opened {
     }
 }
 
-impl Resident {
+impl ServerState {
     pub fn new(
         name: &'static str,
         folder: PathBuf,

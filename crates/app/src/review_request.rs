@@ -18,7 +18,7 @@ use std::path::PathBuf;
 const OUTPUT: &str = "files";
 
 #[derive(Debug)]
-pub struct Wanted {
+pub struct ReviewRequest {
     /// Files and folders; without any, all files that the rules match.
     pub paths: Vec<PathBuf>,
     pub change: Option<SubmittedChange>,
@@ -46,7 +46,7 @@ pub struct Words {
     pub paths: &'static str,
 }
 
-impl Wanted {
+impl ReviewRequest {
     /// Makes the plan. `warnings` gets what is not judged.
     pub async fn prepare(
         self,

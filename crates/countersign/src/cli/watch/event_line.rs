@@ -1,7 +1,7 @@
 //! An event on one line, for people: when, about what, what happened.
 
 use crate::cli::log::event_words;
-use crate::cli::task::words::result_words;
+use crate::cli::task::texts::result_words;
 use crate::output::{bold, dim, local};
 use countersign_app::doors::DOORS;
 use countersign_app::notify;

@@ -13,14 +13,14 @@ use std::path::{Path, PathBuf};
 /// The default state directory of a loop, beside the ledger.
 const OWN_STATE_DIR: &str = "qr/state";
 
-pub struct Place {
+pub struct QrContext {
     pub project: Project,
     pub(super) dir: StateDir,
     typed: String,
     phase: Option<Phase>,
 }
 
-impl Place {
+impl QrContext {
     /// The place that flags, the environment or the configuration name. `own` are the artifacts of a command that has a
     /// default state directory.
     pub fn find(

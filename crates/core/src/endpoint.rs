@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 /// Where a reviewer is asked. Empty for reviewers that have no place: our checks, recordings, the author.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Place {
+pub struct Endpoint {
     /// The programs that are started, by their paths as found; links are not followed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub programs: Vec<String>,
@@ -19,7 +19,7 @@ pub struct Place {
     pub variables: BTreeMap<String, Digest>,
 }
 
-impl Place {
+impl Endpoint {
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
@@ -58,14 +58,14 @@ mod tests {
 
     #[test]
     fn places_are_told_apart_by_each_part() {
-        let program = |path: &str| Place { programs: vec![path.into()], ..Place::default() };
-        let service = |url: &str| Place { services: vec![url.into()], ..Place::default() };
-        let variable = |name: &str, value: &str| Place {
+        let program = |path: &str| Endpoint { programs: vec![path.into()], ..Endpoint::default() };
+        let service = |url: &str| Endpoint { services: vec![url.into()], ..Endpoint::default() };
+        let variable = |name: &str, value: &str| Endpoint {
             variables: [(name.to_owned(), Digest::of(value.as_bytes()))].into(),
-            ..Place::default()
+            ..Endpoint::default()
         };
         let all = [
-            Place::default(),
+            Endpoint::default(),
             program("/usr/bin/claude"),
             program("/tmp/claude"),
             service("/usr/bin/claude"),
@@ -74,7 +74,7 @@ mod tests {
             variable("HOME", "/tmp"),
             program("/usr/bin/claude").and(service("https://api.example")),
         ];
-        let marks: Vec<_> = all.iter().map(Place::mark).collect();
+        let marks: Vec<_> = all.iter().map(Endpoint::mark).collect();
         for (i, mark) in marks.iter().enumerate() {
             assert_eq!(marks.iter().position(|other| other == mark), Some(i));
         }

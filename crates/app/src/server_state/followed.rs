@@ -1,6 +1,6 @@
 //! Follows a review that another task or process performs: finished, running, or interrupted.
 
-use super::Resident;
+use super::ServerState;
 use crate::Failure;
 use crate::answer::v1::State;
 use countersign_core::ids::ReviewId;
@@ -18,7 +18,7 @@ pub struct ReviewState {
 }
 
 impl ReviewState {
-    pub async fn of(resident: &Resident, ledger: &Ledger, stored: Stored) -> Result<Self, Failure> {
+    pub async fn of(resident: &ServerState, ledger: &Ledger, stored: Stored) -> Result<Self, Failure> {
         if stored.review.standing().is_none() && is_performed(resident, ledger, &stored).await {
             return Ok(Self { state: State::Running, stored });
         }
@@ -32,7 +32,7 @@ impl ReviewState {
     }
 }
 
-pub async fn is_performed(resident: &Resident, ledger: &Ledger, stored: &Stored) -> bool {
+pub async fn is_performed(resident: &ServerState, ledger: &Ledger, stored: &Stored) -> bool {
     if resident.performs(&stored.review.id) {
         return true;
     }
@@ -42,7 +42,7 @@ pub async fn is_performed(resident: &Resident, ledger: &Ledger, stored: &Stored)
 
 /// Follows a review until it has an outcome, with a time limit, or until the client is gone.
 pub async fn until_it_stands(
-    resident: &Resident,
+    resident: &ServerState,
     ledger: &Ledger,
     review: &ReviewId,
     longest: Duration,
