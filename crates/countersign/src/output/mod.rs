@@ -35,7 +35,9 @@ impl Answer {
     }
 
     pub fn of(answer: v1::Answer<impl Serialize>, text: impl Into<String>) -> Self {
-        Self { text: text.into(), json: answer.map(|own| json!(own)), printed: false }
+        // A path that is not UTF-8 has no form in JSON.
+        let keys = |own| serde_json::to_value(own).unwrap_or_else(|_| json!({}));
+        Self { text: text.into(), json: answer.map(keys), printed: false }
     }
 
     /// The answer of a command that has written all of its output.

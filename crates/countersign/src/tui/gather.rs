@@ -9,7 +9,7 @@ use countersign_app::decide::{Decide, decide};
 use countersign_app::spent::Spent;
 use countersign_core::digest::Digest;
 use countersign_core::ids::{ReviewId, Subject};
-use countersign_core::review::{Decision, Review, Round, State as TaskLine, Verb};
+use countersign_core::review::{Decision, Review, Round, State as ReviewState, Verb};
 use countersign_core::text::cut_front;
 use countersign_doors::run::checkpoint::Checkpoint;
 use countersign_doors::run::state::{State, StateError, Summary, TaskState};
@@ -116,10 +116,10 @@ impl<'s> Gatherer<'s> {
         Ok(self.ledger.clone())
     }
 
-    async fn open_reviews(&mut self) -> Result<HashMap<String, TaskLine>, Failure> {
+    async fn open_reviews(&mut self) -> Result<HashMap<String, ReviewState>, Failure> {
         let Some(ledger) = self.ledger().await? else { return Ok(HashMap::new()) };
         let rows = ledger.list(Filter { open_only: true, before: None, limit: OPEN_REVIEWS }).await?;
-        let by_subject: HashMap<Subject, TaskLine> =
+        let by_subject: HashMap<Subject, ReviewState> =
             rows.into_iter().map(|row| (row.subject, row.state)).collect();
         if by_subject.is_empty() {
             return Ok(HashMap::new());
@@ -134,7 +134,7 @@ impl<'s> Gatherer<'s> {
         let current = match &self.review {
             Some((stored, _)) if stored.review.subject == subject => {
                 // A settled review may have a successor.
-                !matches!(stored.review.state, TaskLine::Settled(_)) && ledger.is_current(stored).await?
+                !matches!(stored.review.state, ReviewState::Settled(_)) && ledger.is_current(stored).await?
             }
             _ => false,
         };
@@ -186,7 +186,7 @@ fn reviewed(review: &Review, calls: &[Call]) -> Reviewed {
     Reviewed {
         id: review.id.clone(),
         digest: review.digest().cloned(),
-        waits: review.state == TaskLine::AwaitingPerson,
+        waits: review.state == ReviewState::AwaitingPerson,
         standing: outcome_words(review.standing()),
         rounds: review.rounds.iter().map(round).collect(),
         issues: judging::issues(review, true),

@@ -106,7 +106,7 @@ fn an_interrupt_stops_cleanly_and_keeps_what_was_judged() {
     until_asleep(&project);
     signal(&running, rustix::process::Signal::INT);
     let ran = running.wait().exits(130);
-    assert!(ran.stderr.contains("what was judged is kept"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("finished rulings are kept"), "{}", ran.stderr);
     eventually("no descendant lives", || lines(&project, ".grandchildren").iter().all(|pid| is_gone(pid)));
     project.write(".go", "");
     project.run(&args).exits(0);

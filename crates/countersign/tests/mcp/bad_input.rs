@@ -95,7 +95,11 @@ fn every_bad_argument_is_a_clear_tool_error() {
         ),
         ("review_submit", json!({ "files": [""] }), "`files[0]` is empty"),
         ("review_submit", json!({ "files": ["a.md"], "subject": " " }), "`subject` is empty"),
-        ("review_submit", json!({ "files": ["a.md"], "guidance": "g" }), "go with `criteria`"),
+        (
+            "review_submit",
+            json!({ "files": ["a.md"], "guidance": "g" }),
+            "can be used only together with `criteria`",
+        ),
         ("review_wait", json!({ "review": "" }), "`review` is empty"),
         ("review_decide", json!({ "review": review, "verb": "withdraw", "reason": "" }), "`reason` is empty"),
         // NUL, and ways out.

@@ -34,7 +34,7 @@ fn a_change_is_judged_by_the_configuration_of_its_base() {
     assert_eq!(judge.asked(), ["a.md", "a.md"]);
     for (arguments, words) in [
         (json!({ "change": {}, "files": ["a.md"] }), "use either `files` or `change`, not both"),
-        (json!({ "change": { "base": "nowhere" } }), "`nowhere` names no commit here"),
+        (json!({ "change": { "base": "nowhere" } }), "there is no commit `nowhere` in this repository"),
         (json!({ "change": { "base": "" } }), "change.base"),
         (json!({ "change": true }), "`change`: invalid type"),
     ] {

@@ -6,6 +6,7 @@ use countersign_core::answer::Ruling;
 use countersign_core::plan::{Assignment, Target};
 use countersign_core::review::{Review, Round};
 use countersign_core::submission::OutputKind;
+use countersign_core::text::counted;
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -256,12 +257,12 @@ pub fn after(session_id: &str, session: &Session, frame: &Frame, feedback: Optio
         stack.last().map(|parent| format!(" {} continues at step {}.", parent.workflow, parent.step));
     let not_judged = match frame.not_judged().len() {
         0 => String::new(),
-        count => format!(" Steps that were not judged (--no-quality-gate): {count}."),
+        count => format!(" {} not judged (--no-quality-gate).", counted(count, "step was", "steps were")),
     };
     let summary = format!(
-        "{}: finished, steps: {}.{not_judged} Goal: {}{}",
+        "{}: finished, with {}.{not_judged} Goal: {}{}",
         frame.title(),
-        frame.done.len(),
+        counted(frame.done.len(), "step", "steps"),
         frame.goal,
         resumed.unwrap_or_default()
     );
