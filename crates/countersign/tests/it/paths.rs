@@ -1,7 +1,9 @@
 //! Paths: what cannot be judged is refused before anybody is asked.
 
 use crate::{COMPLETE, project};
-use countersign_testkit::Judge;
+use countersign_testkit::{Judge, Running};
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::symlink;
 use std::process::Command;
 
@@ -95,4 +97,21 @@ fn slow_a_huge_file_is_listed_and_never_loaded() {
     let _ = &mut limited;
     countersign_testkit::Running::start(&mut shell).wait().exits(0);
     assert_eq!(judge.asked().len(), 1);
+}
+
+#[test]
+fn a_project_whose_path_is_not_utf_8_is_shown() {
+    let project = project();
+    let folder = project.root().join(OsStr::from_bytes(b"caf\xe9"));
+    std::fs::create_dir(&folder).unwrap();
+    std::fs::write(
+        folder.join("countersign.yml"),
+        "version: 1\nrules: [{name: r, for: [a], criteria: [{name: A, ask: q}]}]\n",
+    )
+    .unwrap();
+    std::fs::write(folder.join("a"), "x").unwrap();
+    for args in [&["config"][..], &["config", "--json"], &["validate"]] {
+        let mut command = project.command(args);
+        Running::start(command.current_dir(&folder)).wait().exits(0);
+    }
 }
