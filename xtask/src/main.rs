@@ -6,6 +6,7 @@
 
 mod agents;
 mod args;
+mod attack;
 mod bench;
 mod cargo;
 mod failure;
@@ -48,6 +49,7 @@ fn run() -> Result<(), Failure> {
         Request::Schemathesis => {
             python::schemathesis(&workspace).map(|folder| println!("{}", folder.display()))
         }
+        Request::Attack => attack::run(&workspace),
         Request::Schema => schema::run(&workspace),
     }
 }

@@ -1,6 +1,7 @@
 //! The base of a change, and the configuration that judges it.
 
 use crate::Failure;
+use crate::authority::FlagsFrom;
 use crate::project::{self, Project};
 use countersign_core::policy::GateFiles;
 use countersign_core::prompt::Sections;
@@ -15,8 +16,8 @@ pub struct Base {
     pub project: Project,
     /// The base commit; none where there is none yet.
     pub commit: Option<String>,
-    /// A warning where the change edits the configuration.
-    pub edited: Option<String>,
+    /// Warnings about a configuration that is not the one of the files.
+    pub warnings: Vec<String>,
 }
 
 /// Finds the base of the change, and the project with the configuration of that commit: a change does not choose its
@@ -28,32 +29,35 @@ pub async fn base(
     named: Option<&str>,
     from_worktree: bool,
 ) -> Result<Base, Failure> {
-    let gathered = config::gather(&here, flags, environment)?;
-    let commit = Git::at(&gathered.root).base(named, None).await?;
-    let judged_by = commit.clone().filter(|_| !from_worktree);
-    let mut base = since(here, gathered, flags, environment, (commit, judged_by.as_deref())).await?;
-    if from_worktree {
-        // Only people may ask for this, and they have seen the files.
-        base.project.config.policy.gate_files = GateFiles::Tell;
-    }
-    Ok(base)
-}
-
-/// The same where both are known: the base, and the commit whose configuration judges.
-pub async fn since(
-    here: PathBuf,
-    mut gathered: Gathered,
-    flags: &Flags,
-    environment: &Environment,
-    (commit, judged_by): (Option<String>, Option<&str>),
-) -> Result<Base, Failure> {
+    let mut gathered = config::gather(&here, flags, environment)?;
+    let git = Git::at(&gathered.root);
+    let commit = git.base(named, None).await?;
     let own = flags.config.is_none() && environment.config.is_none();
-    let edited = match judged_by {
-        Some(judged_by) if own => as_of(&Git::at(&gathered.root), judged_by, &mut gathered).await?,
+    let edited = match &commit {
+        Some(commit) if own && !from_worktree => as_of(&git, commit, &mut gathered).await?,
         _ => None,
     };
     project::hide_own_state(&gathered.root)?;
-    Ok(Base { project: Project::of(here, &gathered, flags, environment)?, commit, edited })
+    let mut project = Project::of(here, &gathered, flags, environment)?;
+    if from_worktree {
+        // Only people may ask for this, and they have seen the files.
+        project.config.policy.gate_files = GateFiles::Tell;
+    }
+    Ok(Base { project, commit, warnings: edited.into_iter().collect() })
+}
+
+/// The same for a gate: the trusted configuration judges.
+pub async fn gate_base(
+    here: PathBuf,
+    flags: &Flags,
+    from: FlagsFrom,
+    named: Option<&str>,
+) -> Result<Base, Failure> {
+    let project = Project::for_gate(here, flags, from).await?;
+    let commit = Git::at(project.root.path()).base(named, None).await?;
+    project::hide_own_state(project.root.path())?;
+    let warnings = project.notices();
+    Ok(Base { project, commit, warnings })
 }
 
 /// Replaces the configuration of the worktree by that of a commit, where the commit has one.
@@ -64,7 +68,7 @@ async fn as_of(git: &Git, commit: &str, gathered: &mut Gathered) -> Result<Optio
 }
 
 /// Replaces the configuration of the worktree by these bytes of a commit. Returns a warning where they differ.
-pub fn put(bytes: Vec<u8>, commit: &str, gathered: &mut Gathered) -> Option<String> {
+fn put(bytes: Vec<u8>, commit: &str, gathered: &mut Gathered) -> Option<String> {
     let there = gathered.project.as_ref().is_some_and(|file| file.bytes == bytes);
     let path = gathered.root.join(FILE_NAME);
     let short = commit.get(..12).unwrap_or(commit);
@@ -76,6 +80,25 @@ pub fn put(bytes: Vec<u8>, commit: &str, gathered: &mut Gathered) -> Option<Stri
     })
 }
 
+/// Notes which gate files of a change are those that a person trusts: nobody has to look at them again.
+pub async fn note_seen(project: &Project, change: &mut Change) -> Result<(), Failure> {
+    let Some(commit) = project.trusted_commit() else { return Ok(()) };
+    let root = project.root.path();
+    let git = Git::at(root);
+    let mut seen = vec![];
+    for path in change.gate_files() {
+        let trusted = git.file_at(commit, path).await.ok().flatten();
+        let file = root.join(path);
+        let is_file = file.symlink_metadata().is_ok_and(|found| found.is_file());
+        let now = is_file.then(|| std::fs::read(&file).ok()).flatten();
+        if now.is_some() && now == trusted {
+            seen.push(path.to_owned());
+        }
+    }
+    change.seen = seen;
+    Ok(())
+}
+
 /// The warning about a change to files by which later work is judged.
 pub fn gate_words(change: &Change) -> Option<String> {
     let files = change.gate_files();
@@ -85,9 +108,10 @@ pub fn gate_words(change: &Change) -> Option<String> {
 
 impl Base {
     pub async fn change(&self, warnings: &mut Vec<String>) -> Result<SubmittedChange, Failure> {
-        warnings.extend(self.edited.clone());
+        warnings.extend(self.warnings.clone());
         let wanted = ChangeWanted { base: self.commit.clone(), ..ChangeWanted::default() };
-        let change = workspace::change(&self.project.root, &wanted).await?;
+        let mut change = workspace::change(&self.project.root, &wanted).await?;
+        note_seen(&self.project, &mut change).await?;
         warnings.extend(gate_words(&change));
         Ok(SubmittedChange::new(change, wanted.left_out, Sections::bare()))
     }

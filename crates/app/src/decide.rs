@@ -34,6 +34,17 @@ pub enum Action {
 }
 
 impl Action {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Unblock => "unblock",
+            Self::Withdraw => "withdraw",
+            Self::Approve => Verb::Approve.name(),
+            Self::Reject => Verb::Reject.name(),
+            Self::Skip => Verb::Skip.name(),
+            Self::Fix => Verb::Fix.name(),
+        }
+    }
+
     /// The decision that stands in place of the verdict; none where the review continues or is withdrawn.
     fn verb(self) -> Option<Verb> {
         match self {
@@ -93,6 +104,9 @@ pub async fn decide(
 fn refused(error: EngineError, person: bool) -> Failure {
     let hint = match &error {
         EngineError::Refused(Refused::Forbidden(_)) if !person => Some(author::way_out()),
+        EngineError::Refused(Refused::Unsigned) if person => {
+            Some("sign it: give the command again with --sign, or with --out FILE to sign it elsewhere".to_owned())
+        }
         EngineError::Refused(Refused::Decided(_)) if person => Some(
             "the first decision about the same bytes counts; `countersign unblock` lets a rejected review continue, and then \
              it can be decided again"

@@ -1,16 +1,16 @@
 //! Disputes: another reviewer judges a finding again, with evidence against it.
 
 use crate::answer::v1::{Answer, Disputed, JudgedAgain};
-use crate::author::actor;
 use crate::find::no_ledger;
 use crate::project::Project;
 use crate::reader::Reader;
 use crate::review;
 use crate::task::two_call;
 use crate::{Code, Failure};
+use countersign_core::digest::Digest;
 use countersign_core::outcome::{NoVerdict, Outcome, Settlement, Stop};
 use countersign_core::prompt::Sections;
-use countersign_core::review::{Actor, Dispute, Route, State};
+use countersign_core::review::{Actor, Dispute, Review, Route, State};
 use countersign_core::submission::ChangeOf;
 use countersign_doors::service;
 use countersign_engine::config::{Flags, Pipeline};
@@ -29,19 +29,23 @@ pub struct Disputing {
     by: Actor,
 }
 
-/// Hands a finding in to be judged again. `evidence` reads the evidence against it.
+/// Hands a finding in to be judged again. `evidence` reads the evidence against it; `by` says who disputes it, from the
+/// review, what is done and why, as it would be signed; none where it is to be signed elsewhere.
 pub async fn dispute(
     flags: &Flags,
     typed: &str,
     evidence: impl AsyncFnOnce(&Project) -> Result<String, Failure>,
-) -> Result<Disputing, Failure> {
+    by: impl AsyncFnOnce(&Project, &Review, &str, &str) -> Result<Option<Actor>, Failure>,
+) -> Result<Option<Disputing>, Failure> {
     let project = Project::find(flags.config.as_deref(), flags.reviewer.clone())?;
     let Some(ledger) = project.existing_ledger().await? else { return Err(no_ledger()) };
     let found = named(&ledger, typed).await?;
     ledger.close().await;
-    let by = actor();
-    disputable(&found, &by)?;
     let evidence = weighed(evidence(&project).await?)?;
+    let (action, reason) =
+        (format!("dispute {}", found.finding.id), format!("evidence {}", Digest::of(evidence.as_bytes())));
+    let Some(by) = by(&project, &found.stored.review, &action, &reason).await? else { return Ok(None) };
+    disputable(&found, &by)?;
     let (project, change) = match found.change() {
         None => (project, None),
         Some(of) => as_judged(flags, of).await?,
@@ -55,7 +59,7 @@ pub async fn dispute(
         return Err(changed(&found));
     }
     let engine = project.engine(project.planner_for(panel_then(&project, &found).await?)?).await?;
-    let panel = match by.may_decide() {
+    let panel = match found.stored.review.permits(&by).is_ok() {
         true => panel,
         // An agent's dispute is judged by reviewers of that time. Otherwise the agent could bring its own judge.
         false => {
@@ -74,7 +78,7 @@ pub async fn dispute(
         return Err(changed(&found));
     }
     let ticket = engine.submit(prepared).await?;
-    Ok(Disputing { engine, ticket, found, by })
+    Ok(Some(Disputing { engine, ticket, found, by }))
 }
 
 impl Disputing {
@@ -117,7 +121,7 @@ fn disputable(found: &DisputedFinding, by: &Actor) -> Result<(), Failure> {
     match review.state {
         State::Judging => Err(Failure::usage(format!("{} is being judged now", review.id))
             .hint("wait for its verdict; the finding may not be in it")),
-        State::Settled(Settlement::Stopped(why)) if !by.may_decide() => {
+        State::Settled(Settlement::Stopped(why)) if review.permits(by).is_err() => {
             let outcome = Outcome::Stopped(why);
             Err(Failure::new(outcome, Code::Stopped, format!("{} is stopped: {outcome}", review.id))
                 .hint("only a person can dispute findings of a stopped review, or unblock it"))

@@ -22,9 +22,9 @@ pub struct Judging {
 
 impl Judging {
     /// The project for workflows: with the runner or the author as reviewer, and all reviews of a step at once.
-    pub fn project(&self, resident: &ServerState) -> Result<Project, Failure> {
+    pub async fn project(&self, resident: &ServerState) -> Result<Project, Failure> {
         let reviewer = self.runner.clone().unwrap_or_else(|| SELF.to_owned());
-        Ok(Project { all_at_once: true, ..resident.project_for(Some(reviewer))? })
+        Ok(Project { all_at_once: true, ..resident.gate_project(Some(reviewer)).await? })
     }
 
     pub fn open(&self, project: &Project, engine: Engine, memory: Arc<Memory>, one_client: bool) -> Jobs {

@@ -5,14 +5,14 @@ use countersign_core::cost::BudgetOf;
 use countersign_core::ids::ReviewId;
 use countersign_core::outcome::{NoVerdict, Outcome, Stop};
 use countersign_core::policy::Overrides;
-use countersign_core::review::{Failure, Review, State};
+use countersign_core::review::{Failure, LeftOut, LeftOutBy, Review, State};
 use std::path::Path;
 
 /// The next steps, as commands. `again` is the command that submits the work again.
 pub fn steps(review: &Review, again: &str, reader: Reader) -> Vec<String> {
     let id = &review.id;
     match review.standing() {
-        Some(Outcome::NeedsWork) => vec![format!("fix the findings, then {again}")],
+        Some(Outcome::NeedsWork) => needs_work(review, again),
         Some(Outcome::NoVerdict(NoVerdict::Stale)) => {
             vec![format!("the files changed: {again} to review the current files")]
         }
@@ -60,6 +60,26 @@ pub fn steps(review: &Review, again: &str, reader: Reader) -> Vec<String> {
         }
         _ => vec![],
     }
+}
+
+fn needs_work(review: &Review, again: &str) -> Vec<String> {
+    let mut steps = vec![format!("fix the findings, then {again}")];
+    let left_out = review.round().map(|round| round.left_out.as_slice()).unwrap_or_default();
+    let files = |left_out: &LeftOut| matches!(left_out.why, LeftOutBy::Files(_));
+    if left_out.iter().any(files) {
+        steps.push("submit the files that were left out too, unless you delete or restore them".to_owned());
+    }
+    if !left_out.iter().all(files) {
+        steps.push("weaker rules do not remove a finding: change the files it is about".to_owned());
+    }
+    if review.kept_failures() > 0 {
+        steps.push(
+            "these files failed before and did not change. Other notes, another reviewer or another subject do not \
+             change that: change the files, or dispute a finding (countersign dispute FINDING --evidence TEXT)"
+                .to_owned(),
+        );
+    }
+    steps
 }
 
 pub fn self_review(instructions: &Path, id: &ReviewId) -> Vec<String> {

@@ -1,11 +1,15 @@
 //! The project of a command: its configuration, root, ledger, planner and engine. Its reviewers are in `panel`.
 
-use crate::Failure;
 use crate::author;
+use crate::authority::Authority;
+use crate::{Code, Failure};
+use countersign_core::digest::Digest;
+use countersign_core::policy::Decisions;
 use countersign_core::redact::Redaction;
+use countersign_core::review::Actor;
 use countersign_doors::jobs::library::{self, Library};
-use countersign_engine::config::{self, Config, Environment, Flags, Gathered};
-use countersign_engine::engine::{Bounds, Engine, Judge, Panel, Panelist, Planner};
+use countersign_engine::config::{self, Config, Environment, FileBytes, Flags, Gathered, Origin, Setting};
+use countersign_engine::engine::{Bounds, Engine, Judge, Panel, Panelist, Planner, Surroundings};
 use countersign_engine::git;
 use countersign_engine::ledger::{LEDGER_FILE, Ledger, LedgerError};
 use countersign_engine::process::GuardProgram;
@@ -13,6 +17,7 @@ use countersign_engine::programs::Vendor;
 use countersign_engine::reviewer::checks;
 use countersign_engine::workspace::Root;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 pub struct Project {
     pub config: Config,
@@ -23,6 +28,10 @@ pub struct Project {
     pub author: Option<Vendor>,
     /// Whether reviewers without `concurrency` get all questions in parallel, as for the steps of jobs.
     pub all_at_once: bool,
+    /// The configuration file, as it was read.
+    pub file: Option<FileBytes>,
+    /// By what a gate judges; none for a question.
+    pub authority: Option<Arc<Authority>>,
 }
 
 impl Project {
@@ -49,18 +58,54 @@ impl Project {
     ) -> Result<Self, Failure> {
         let config = config::resolve(gathered, flags, environment, &checks::problem)?;
         let root = root_at(&config.root)?;
-        Ok(Self { config, root, here, author: author::vendor(), all_at_once: false })
+        let (author, file) = (author::vendor(), gathered.project.clone());
+        Ok(Self { config, root, here, author, all_at_once: false, file, authority: None })
+    }
+
+    /// The same project with another worktree's files.
+    pub fn in_worktree(&self, folder: &Path) -> Result<Self, Failure> {
+        let mut config = self.config.clone();
+        config.root = folder.to_owned();
+        Ok(Self {
+            config,
+            root: root_at(folder)?,
+            here: folder.to_owned(),
+            file: self.file.clone(),
+            authority: self.authority.clone(),
+            ..*self
+        })
     }
 
     pub fn ledger_dir(&self) -> PathBuf {
         ledger_dir(self.root.path())
     }
 
+    /// Refuses a person's word that cannot be signed, where only signed decisions count.
+    pub fn accepts_unsigned(&self, by: &Actor) -> Result<(), Failure> {
+        match self.config.policy.decisions {
+            Decisions::Signed if by.may_decide() => {
+                let words = "this project accepts only signed decisions (`policy.decisions: signed`), and this one cannot be signed";
+                Err(Failure { code: Code::Refused, ..Failure::usage(words) })
+            }
+            Decisions::Signed | Decisions::Terminal => Ok(()),
+        }
+    }
+
+    /// Whether the user lets agents decide. Only the file in the home of the account says so: an agent can set `HOME`.
+    pub fn agents_may_decide(&self) -> bool {
+        let own = author::home().map(|home| home.join(".config/countersign/config.yml"));
+        let from = |setting: &Setting| match &setting.origin {
+            Origin::User(file, _) => own.as_ref() == Some(file),
+            _ => false,
+        };
+        let mut settings =
+            self.config.settings().iter().filter(|setting| setting.name == "agents_may_decide");
+        self.config.agents_may_decide && settings.any(from)
+    }
+
     /// The ledger, if there is one: commands that only read never create it.
     pub async fn existing_ledger(&self) -> Result<Option<Ledger>, Failure> {
-        let dir = self.ledger_dir();
-        require_untracked(&dir).await?;
-        Ok(Ledger::open_existing(&dir).await?)
+        existing_ledger(&self.ledger_dir()).await
     }
 
     /// The ledger, to write to.
@@ -77,15 +122,26 @@ impl Project {
     }
 
     pub fn planner_for(&self, panelists: Vec<Panelist>) -> Result<Planner, Failure> {
-        let environment: Vec<_> = std::env::vars_os().collect();
         let at_once = self.config.limits.reviewers_at_once;
+        let panel = Panel::new(panelists, self.root.path(), at_once, &self.surroundings());
         Ok(Planner {
             root: self.root.clone(),
-            panel: Panel::new(panelists, self.root.path(), at_once, &environment),
+            panel: match &self.file {
+                Some(file) => panel.configured_by(Digest::of(&file.bytes)),
+                None => panel,
+            },
             bounds: self.bounds(),
             redaction: self.redaction()?,
             day_budget: self.config.day_budget,
         })
+    }
+
+    /// What surrounds the programs that judge: for a gate only what is trusted.
+    pub fn surroundings(&self) -> Surroundings {
+        match &self.authority {
+            Some(authority) => authority.surroundings(self.root.path()),
+            None => Surroundings::own(),
+        }
     }
 
     pub fn job_library(&self) -> Library {
@@ -128,6 +184,11 @@ impl Project {
 /// Makes git ignore our own state, so that it is no change of the project. Tracked files there are work like any other.
 pub fn hide_own_state(root: &Path) -> Result<(), Failure> {
     Ok(Ledger::hide(&ledger_dir(root))?)
+}
+
+pub(crate) async fn existing_ledger(dir: &Path) -> Result<Option<Ledger>, Failure> {
+    require_untracked(dir).await?;
+    Ok(Ledger::open_existing(dir).await?)
 }
 
 /// Refuses a ledger that git tracks, as a file, a link or a submodule: then commits could bring verdicts along.
@@ -175,16 +236,9 @@ pub fn environment() -> Environment {
     }
 }
 
-const STEERING: [&str; 3] = ["COUNTERSIGN_ROOT", "COUNTERSIGN_CONFIG", "COUNTERSIGN_REVIEWER"];
-
 /// The environment of a gate. An agent may have set these variables, so they must not choose the work or its reviewers.
 pub fn gate_environment() -> Environment {
     Environment { root: None, config: None, reviewer: None, ..environment() }
-}
-
-pub fn ignored_by_gates() -> Vec<&'static str> {
-    let set = |name: &&str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
-    STEERING.into_iter().filter(set).collect()
 }
 
 pub fn more_job_folders(here: &Path) -> Vec<PathBuf> {

@@ -1,6 +1,7 @@
 //! The parts of `countersign review`: base of a change, notes, subject, preview, and the answer about a round.
 
 use crate::answer::v1::{Answer, Planned, Question, Verdict};
+use crate::authority::FlagsFrom;
 use crate::doors::CLI;
 use crate::reader::Reader;
 use crate::spent::Spent;
@@ -28,6 +29,11 @@ pub async fn base(flags: &Flags, named: Option<&str>, from_worktree: bool) -> Re
     }
     let (here, environment) = (project::current_folder()?, project::environment());
     change::base(here, flags, &environment, named, from_worktree).await
+}
+
+/// The base of a change for a gate.
+pub async fn gate_base(flags: &Flags, named: Option<&str>) -> Result<change::Base, Failure> {
+    change::gate_base(project::current_folder()?, flags, FlagsFrom::Caller, named).await
 }
 
 pub async fn notes(path: &Path) -> Result<String, Failure> {

@@ -1,9 +1,12 @@
 //! The list of tasks of a project with its settings.
 
+use crate::Failure;
 use crate::project::Project;
 use countersign_doors::run::config::{self, Loaded};
 use countersign_doors::run::layout::Layout;
-use countersign_engine::config::{Diagnostic, Place, Problems, Source};
+use countersign_doors::run::layout::SETTINGS;
+use countersign_engine::config::{Diagnostic, FileBytes, Place, Problems, Source};
+use countersign_engine::git::Git;
 use countersign_engine::yaml::read_file;
 use std::path::Path;
 
@@ -15,12 +18,27 @@ pub struct RunProject {
 
 impl RunProject {
     pub fn of(project: &Project) -> Result<Self, Problems> {
-        Self::at(project.root.path(), project.config.file.as_deref())
+        Self::with(project.root.path(), config::load(project.root.path(), project.file.as_ref())?)
     }
 
     pub fn at(root: &Path, configuration: Option<&Path>) -> Result<Self, Problems> {
         let section = configuration.map(read_file).transpose()?;
-        let settings = config::load(root, section.as_ref())?;
+        Self::with(root, config::load(root, section.as_ref())?)
+    }
+
+    /// The same with the trusted settings, whatever lies in the working tree.
+    pub async fn for_gate(project: &Project) -> Result<Self, Failure> {
+        let root = project.root.path();
+        let Some(commit) = project.trusted_commit() else {
+            return Ok(Self::with(root, config::load_from(None, project.file.as_ref())?)?);
+        };
+        let found = Git::at(root).first_file_at(commit, &SETTINGS).await;
+        let found = found.map_err(|error| Failure::usage(error.to_string()))?;
+        let file = found.map(|(which, bytes)| FileBytes { path: root.join(SETTINGS[which]), bytes });
+        Ok(Self::with(root, config::load_from(file.as_ref(), project.file.as_ref())?)?)
+    }
+
+    fn with(root: &Path, settings: Loaded) -> Result<Self, Problems> {
         let layout = Layout::new(root, &settings.config.spec_prefix).map_err(|wrong| {
             let place = Place::start_of(&Source::new(root, ""));
             Diagnostic::new("bad-prefix", place, wrong.to_string())

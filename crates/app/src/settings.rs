@@ -1,13 +1,17 @@
 //! The settings in force with their origins, and the schema of the configuration.
 
 use crate::answer::v1::{Answer, Config, ConfigSchema};
+use crate::authority::FlagsFrom;
 use crate::project::Project;
-use countersign_engine::config;
+use countersign_engine::config::{self, Flags};
 
-pub fn settings(project: &Project) -> Answer<Config> {
+/// The settings of a question, and where gates take theirs from.
+pub async fn settings(project: &Project) -> Answer<Config> {
     let config = &project.config;
     let (root, file, settings) = (config.root.clone(), config.file.clone(), config.settings().to_vec());
-    Answer::passed(Config { root, file, settings })
+    let gate = Project::for_gate(project.here.clone(), &Flags::default(), FlagsFrom::Caller).await;
+    let gate = gate.ok().and_then(|gate| gate.authority).map(|authority| authority.source.to_string());
+    Answer::passed(Config { root, file, settings, gate })
 }
 
 pub fn schema() -> Answer<ConfigSchema> {

@@ -4,11 +4,13 @@ use crate::Failure;
 use crate::answer::v1::{ActiveReview, Answer, Reviews, RunTask, Status, Workflow};
 use crate::log::reviews;
 use crate::project::Project;
+use crate::reconcile::{claimed, disagreements};
 use crate::run_project::RunProject;
 use countersign_core::outcome::Outcome;
 use countersign_core::review::State;
 use countersign_core::text;
 use countersign_doors::jobs::overview::under_way;
+use countersign_doors::run::record::{RunRecord, without};
 use countersign_doors::run::state::{self, Of, Summary};
 use countersign_doors::run::status::{TaskLine, counts, standings};
 use countersign_doors::run::task_file;
@@ -28,10 +30,12 @@ pub async fn look(
     whole: bool,
 ) -> Result<Answer<Status>, Failure> {
     let mut warnings = vec![];
-    let (tasks, counted) = tasks(project, whole, &mut warnings).await?.unzip();
+    let (tasks, counted) = tasks(project, ledger, whole, &mut warnings).await?.unzip();
     let status = match ledger {
         None => Status::default(),
-        Some(ledger) => of_reviews(ledger).await?,
+        Some(ledger) => {
+            Status { disagreements: disagreements(project, ledger).await?, ..of_reviews(ledger).await? }
+        }
     };
     let status = Status { tasks, counted: counted.unwrap_or_default(), ..status };
     Ok(Answer::passed(status).warned(warnings))
@@ -68,6 +72,7 @@ fn ended(count: &Count) -> (String, u64) {
 /// The tasks of runs, and how many are in which state; none without a list of tasks.
 async fn tasks(
     project: &Project,
+    ledger: Option<&Ledger>,
     whole: bool,
     warnings: &mut Vec<String>,
 ) -> Result<Option<(Vec<RunTask>, String)>, Failure> {
@@ -81,7 +86,11 @@ async fn tasks(
     let reading = tokio::task::spawn_blocking(move || task_file::read(&path));
     let summaries = state::look(&run.layout, if whole { Of::Whole } else { Of::Line }).await;
     let reading = reading.await.map_err(|error| Failure::internal(error.to_string()))?;
-    let Reading { list, problems, .. } = reading?;
+    let Reading { mut list, problems, .. } = reading?;
+    if let Some(ledger) = ledger {
+        let record = RunRecord::load(ledger, &run.layout).await?;
+        list = without(list.clone(), &claimed(&run, project, &record, &list).await);
+    }
     let summaries = summaries?.unwrap_or_default();
     let standings = standings(&list, &summaries);
     warnings.extend(problems.map(|problems| {

@@ -17,6 +17,27 @@ pub struct Endpoint {
     /// Variables that steer the program, with the digests of their values.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub variables: BTreeMap<String, Digest>,
+    /// What the files of the programs were. It tells of an update, which asks nothing again.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub files: Vec<ProgramFile>,
+    /// Programs of the same name that were passed over at a gate, because their place is not trusted.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub skipped: Vec<String>,
+    /// The digest of the configuration by which it was asked, where that is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub configuration: Option<Digest>,
+}
+
+/// The file of a program at the time of a question.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProgramFile {
+    /// The file itself, where the path is a link or leads over one.
+    pub path: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub digest: Option<Digest>,
+    /// The version, as far as the files beside it say so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub version: Option<String>,
 }
 
 impl Endpoint {
@@ -29,12 +50,16 @@ impl Endpoint {
         self.programs.extend(other.programs);
         self.services.extend(other.services);
         self.variables.extend(other.variables);
+        self.files.extend(other.files);
+        self.skipped.extend(other.skipped);
+        self.configuration = self.configuration.or(other.configuration);
         self
     }
 
-    /// What an answer keeps of the place it was asked at; none where there is nothing to compare.
+    /// What an answer keeps of the place it was asked at; none where there is nothing to compare. An update of a
+    /// program or another configuration is the same place.
     pub fn mark(&self) -> Option<Digest> {
-        if self.is_empty() {
+        if self.programs.is_empty() && self.services.is_empty() && self.variables.is_empty() {
             return None;
         }
         let mut parts = Parts::new("place/1");
@@ -79,5 +104,29 @@ mod tests {
             assert_eq!(marks.iter().position(|other| other == mark), Some(i));
         }
         assert_eq!(marks[0], None);
+    }
+
+    #[test]
+    fn an_update_of_a_program_is_no_other_place() {
+        let file = |digest: &str, version: &str| ProgramFile {
+            path: "/opt/claude/cli.js".into(),
+            digest: Some(Digest::of(digest.as_bytes())),
+            version: Some(version.into()),
+        };
+        let before = Endpoint { programs: vec!["/usr/bin/claude".into()], ..Endpoint::default() };
+        let after = Endpoint {
+            files: vec![file("new", "2.0.1")],
+            skipped: vec!["/tmp/claude".into()],
+            configuration: Some(Digest::of(b"rules")),
+            ..before.clone()
+        };
+        assert_eq!(before.mark(), after.mark());
+        let alone = Endpoint { configuration: Some(Digest::of(b"rules")), ..Endpoint::default() };
+        assert_eq!((alone.mark(), alone.is_empty()), (None, false));
+        // Records of older versions lack the keys.
+        let old: Endpoint = serde_json::from_str(r#"{"programs":["/usr/bin/claude"]}"#).unwrap();
+        assert_eq!(old, before);
+        let text = serde_json::to_string(&after).unwrap();
+        assert_eq!(serde_json::from_str::<Endpoint>(&text).unwrap(), after);
     }
 }

@@ -61,6 +61,9 @@ pub struct Judgement {
     pub waived: Vec<FindingRef>,
     /// Assignments without a valid answer.
     pub unanswered: Vec<Unanswered>,
+    /// What passed only after new notes of the author, and would block otherwise.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub after_notes: Vec<FindingRef>,
 }
 
 /// Judges a round. `answer` finds the answer to an assignment, or why there is none.
@@ -97,6 +100,8 @@ pub fn judge<'a>(
         for (i, (ruling, criterion)) in answer.rulings.iter().zip(&criteria).enumerate() {
             if !ruling.passed {
                 fail(Some(i), criterion.severity);
+            } else if criterion.severity >= threshold && answer.after_notes.contains(&criterion.name) {
+                judgement.after_notes.push(FindingRef { assignment: index, ruling: Some(i) });
             }
         }
     }
@@ -122,7 +127,7 @@ impl Judgement {
 }
 
 /// A failed ruling, with everything a reader needs.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Finding {
     /// The same on unchanged bytes.
     pub id: String,

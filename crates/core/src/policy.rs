@@ -91,6 +91,17 @@ pub enum GateFiles {
     Tell,
 }
 
+/// What makes a decision one of a person.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Decisions {
+    /// A terminal without any sign of an agent, or a signature.
+    #[default]
+    Terminal,
+    /// A signature by a key in the file of allowed signers.
+    Signed,
+}
+
 /// What a review was opened under. It is in the ledger, so edits of the configuration cannot loosen a running loop.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Policy {
@@ -110,6 +121,9 @@ pub struct Policy {
     /// What becomes of changes to the gate itself.
     #[serde(default, skip_serializing_if = "crate::is_default")]
     pub gate_files: GateFiles,
+    /// What makes a decision one of a person.
+    #[serde(default, skip_serializing_if = "crate::is_default")]
+    pub decisions: Decisions,
 }
 
 impl Default for Policy {
@@ -124,6 +138,7 @@ impl Default for Policy {
             overrides: Overrides::PeopleOnly,
             budget: Budget::default(),
             gate_files: GateFiles::default(),
+            decisions: Decisions::default(),
         }
     }
 }

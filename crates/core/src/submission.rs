@@ -40,7 +40,7 @@ impl Content {
 }
 
 /// How a material comes to a reviewer.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Form {
     /// A file of the workspace.
@@ -98,6 +98,10 @@ pub struct Submission {
     /// What stands around a change in every question, by digest.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub context: Option<Digest>,
+    /// What the gate itself says of it, such as the output of tests, and what its task asks for, by digest: a failure
+    /// stands on it too.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub evidence: Option<Digest>,
     /// Whether a person has the last word on it, whatever the verdict, and also without one.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub asks_person: bool,
@@ -128,6 +132,7 @@ impl Submission {
             notes,
             change: None,
             context: None,
+            evidence: None,
             asks_person: false,
             steers_gate: false,
         }

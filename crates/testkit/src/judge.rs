@@ -22,21 +22,26 @@ printf '{{"passed": %s, "feedback": "f", "criteria_results": [{{"criterion": "{c
 
     /// Always gives the same reply.
     pub fn replying(project: &Project, reply: &str) -> Self {
-        project.write(".reply", reply);
-        Self::scripted(project, "judge.sh", &format!("cat '{}'", project.path(".reply").display()))
+        let file = project.judges().join(".reply");
+        std::fs::write(&file, reply).unwrap();
+        Self::scripted(project, "judge.sh", &format!("cat '{}'", file.display()))
     }
 
     /// Runs a script with the brief in `$brief` and the file asked about in `$file`.
     pub fn scripted(project: &Project, name: &str, body: &str) -> Self {
-        let log = project.path(&format!(".asked-{name}"));
+        let (log, path) = (project.judges().join(format!(".asked-{name}")), project.judges().join(name));
         let script = format!(
             "#!/bin/sh\nbrief=$(cat)\nfile=$(printf '%s' \"$brief\" | grep -o '\"file\":\"[^\"]*\"' | head -n 1 | cut -d'\"' -f4)\n\
              echo \"asked $file\" >>'{}'\n{body}\n",
             log.display()
         );
-        project.write(name, script);
-        std::fs::set_permissions(project.path(name), std::fs::Permissions::from_mode(0o755)).unwrap();
-        Self { script: format!("command:./{name}"), log }
+        std::fs::write(&path, script).unwrap();
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+        let program = match path.starts_with(project.root()) {
+            true => format!("./{name}"),
+            false => path.to_string_lossy().into_owned(),
+        };
+        Self { script: format!("command:{program}"), log }
     }
 
     /// Its name for `--reviewer`.

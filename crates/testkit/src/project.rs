@@ -1,12 +1,14 @@
 //! A temporary project, and the program run in it as a user would.
 
-use crate::{Ran, Running};
+use crate::{Ran, Running, Terminal};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::Mutex;
 use tempfile::TempDir;
 
 /// Variables of the machine a test runs on that must not reach the program.
-const FOREIGN: [&str; 40] = [
+const FOREIGN: [&str; 41] = [
+    "CI",
     "RUST_BACKTRACE",
     "RUST_LIB_BACKTRACE",
     "COUNTERSIGN_ROOT",
@@ -55,6 +57,12 @@ pub struct Project {
     folder: TempDir,
     home: TempDir,
     program: PathBuf,
+    /// Where scripted reviewers are.
+    judges: PathBuf,
+    /// Whether a person trusts the configuration as it is before work is judged by it.
+    is_trusting: bool,
+    /// The configuration as it was trusted last.
+    trusted: Mutex<Vec<Option<Vec<u8>>>>,
 }
 
 impl Project {
@@ -63,7 +71,26 @@ impl Project {
         let folder = tempfile::tempdir().unwrap();
         // The root is where `.git` is; nothing else of git is needed.
         std::fs::create_dir(folder.path().join(".git")).unwrap();
-        Self { folder, home: tempfile::tempdir().unwrap(), program: program.into() }
+        let (home, judges) = (tempfile::tempdir().unwrap(), folder.path().to_owned());
+        Self { folder, home, program: program.into(), judges, is_trusting: false, trusted: Mutex::default() }
+    }
+
+    /// The same with scripted reviewers outside of the project: a gate starts none that lies inside and is not committed.
+    pub fn judged_from_outside(mut self) -> Self {
+        self.judges = self.home.path().join("judges");
+        std::fs::create_dir(&self.judges).unwrap();
+        self
+    }
+
+    /// The same with a person who trusts the configuration as it is, before tasks and items are judged by it.
+    pub fn trusting(mut self) -> Self {
+        self.is_trusting = true;
+        self
+    }
+
+    /// Where scripted reviewers are.
+    pub fn judges(&self) -> &Path {
+        &self.judges
     }
 
     /// The project's root.
@@ -96,14 +123,51 @@ impl Project {
 
     /// The program with arguments, as a user would type it in the root.
     pub fn command(&self, args: &[&str]) -> Command {
+        if self.is_trusting && matches!(args, ["run" | "retry" | "qr", ..]) {
+            self.trust_anew();
+        }
         let mut command = Command::new(&self.program);
         command.args(args).current_dir(self.root()).env("HOME", self.home());
         FOREIGN.iter().for_each(|name| {
             command.env_remove(name);
         });
-        // An agent may run the tests; what it starts here stands for people all the same.
-        command.env("COUNTERSIGN_TEST_NO_ANCESTORS", "1");
+        // An agent may run the tests; what they start stands for people all the same.
+        command.env("COUNTERSIGN_TEST_PROCESS", std::process::id().to_string());
+        command.env("COUNTERSIGN_TEST_HOME", self.home());
         command
+    }
+
+    /// A person trusts how work is judged here: the command at a real terminal.
+    pub fn trust(&self) -> &Self {
+        self.trust_in(self.root())
+    }
+
+    /// The same, where there is a configuration that is not trusted as it is.
+    pub fn trust_anew(&self) -> &Self {
+        let files = ["countersign.yml", "spec-runner.config.yaml", "spec/executor.config.yaml"];
+        let now: Vec<_> = files.iter().map(|file| std::fs::read(self.path(file)).ok()).collect();
+        let mut trusted = self.trusted.lock().unwrap();
+        if now.iter().any(Option::is_some) && *trusted != now {
+            // A file with a mistake is not trusted; what was trusted before still counts.
+            Terminal::start(&self.command(&["trust", "--yes"]), 200, 50).ends();
+            *trusted = now;
+        }
+        self
+    }
+
+    /// The same in another folder.
+    pub fn trust_in(&self, folder: &Path) -> &Self {
+        typed(self.command(&["trust", "--yes"]).current_dir(folder));
+        self
+    }
+
+    /// A person types a command that asks for trust, says yes, and it succeeds.
+    pub fn type_in(&self, args: &[&str]) -> &Self {
+        let mut terminal = Terminal::start(&self.command(args), 200, 50);
+        terminal.until("[y/N]");
+        terminal.send("y\n");
+        assert_eq!(terminal.ends(), 0, "{}", terminal.contents());
+        self
     }
 
     /// Runs it to its end.
@@ -115,4 +179,9 @@ impl Project {
     pub fn start(&self, args: &[&str]) -> Running {
         Running::start(&mut self.command(args))
     }
+}
+
+fn typed(command: &Command) {
+    let mut terminal = Terminal::start(command, 200, 50);
+    assert_eq!(terminal.ends(), 0, "{}", terminal.contents());
 }

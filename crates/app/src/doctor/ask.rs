@@ -12,7 +12,7 @@ use countersign_core::policy::{Attempts, Policy};
 use countersign_core::rule::{Rule, Scope};
 use countersign_core::submission::{Output, OutputKind};
 use countersign_core::text::visible_line;
-use countersign_engine::engine::{Engine, Judge, Panel, Panelist, Planner, Request};
+use countersign_engine::engine::{Engine, Judge, Panel, Panelist, Planner, Request, Surroundings};
 use countersign_engine::ledger::{Ledger, Stored};
 use countersign_engine::private;
 use countersign_engine::scratch::Scratch;
@@ -45,7 +45,7 @@ async fn answered(asking: &Asking<'_>, panelist: Panelist, folder: &Path) -> Res
     let root = Root::new(folder).map_err(broken)?;
     private::write(&root.join(FILE), TEXT).map_err(broken)?;
     let planner = Planner {
-        panel: Panel::new(vec![panelist], root.path(), 1, &[]),
+        panel: Panel::new(vec![panelist], root.path(), 1, &Surroundings::default()),
         root,
         bounds: asking.project.bounds(),
         redaction: asking.project.redaction()?,

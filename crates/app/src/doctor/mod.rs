@@ -30,6 +30,7 @@ pub async fn doctor(
         Err(failure) => lines.push(surroundings::unusable_configuration(&failure)),
         Ok(project) => {
             lines.extend(surroundings::configuration(&project));
+            lines.push(surroundings::gate(project.here.clone()).await);
             lines.push(surroundings::ledger(&project).await);
             let asking = Asking { project: &project, guard: &guard, note, cancel };
             for (name, panelist) in project.each_reviewer() {

@@ -2,14 +2,16 @@
 
 use crate::Failure;
 use crate::answer::v1::Check;
+use crate::authority::FlagsFrom;
 use crate::init::agents::on_path;
 use crate::project::Project;
 use crate::validate;
 use countersign_core::rule::Rule;
+use countersign_engine::config::Flags;
 use countersign_engine::ledger::FORMAT;
 use countersign_engine::process::{self, Call, Ended, GuardProgram, ProcessEnd};
 use std::ffi::OsString;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
@@ -38,6 +40,25 @@ pub async fn git(guard: &GuardProgram, cancel: &CancellationToken) -> Check {
     match version(&path, guard, cancel).await {
         Some(version) => Check::ok("git", format!("{}: {version}", path.display())),
         None => Check::warn("git", format!("{}: it does not report its version", path.display())),
+    }
+}
+
+/// What gates judge by.
+pub async fn gate(here: PathBuf) -> Check {
+    match Project::for_gate(here, &Flags::default(), FlagsFrom::Caller).await {
+        Ok(project) => {
+            let source = project.authority.as_ref().map(|authority| authority.source.to_string());
+            let notices: Vec<String> = project.notices();
+            let words = format!("they use {}", source.unwrap_or_default());
+            match notices.is_empty() {
+                true => Check::ok("gates", words),
+                false => Check::warn("gates", format!("{words}; {}", notices.join("; "))),
+            }
+        }
+        Err(failure) => {
+            let check = Check::warn("gates", failure.message.clone());
+            failure.hint.into_iter().fold(check, Check::hint)
+        }
     }
 }
 

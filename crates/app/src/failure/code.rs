@@ -48,6 +48,8 @@ pub enum Code {
     NotFound,
     /// A call cannot be taken now.
     NotTaken,
+    /// No person has trusted how work is judged here.
+    NotTrusted,
     /// A path cannot be judged.
     Path,
     PeopleOnly,

@@ -8,19 +8,23 @@ use crate::notify::{self, Notice};
 use crate::project::{self, Project};
 use crate::review_request::{ReviewRequest, Words};
 use crate::task::session_log;
+use crate::tasks::{now, trusted_plan};
 use crate::{Code, Failure};
+use countersign_core::ids::Subject;
 use countersign_core::outcome::Outcome;
 use countersign_core::prompt::Sections;
 use countersign_core::review::{Actor, ActorKind, Channel, Refused, Route};
 use countersign_core::text::visible_line;
 use countersign_doors::service::context::{CommandEnv, Known};
+use countersign_doors::service::event;
 use countersign_doors::service::hook;
 use countersign_doors::service::hook::answer::{Say, Stands};
 use countersign_doors::service::hook::input::Stopping;
 use countersign_doors::service::hook::messages;
+use countersign_doors::service::known::KnownPlan;
 use countersign_doors::service::plan;
-use countersign_doors::service::task::{Task, TaskStatus};
-use countersign_doors::service::tasks::{planned, read_plan};
+use countersign_doors::service::task::{Basis, Task, TaskStatus};
+use countersign_doors::service::tasks::read_plan;
 use countersign_engine::config::{ServiceConfig, Trigger};
 use countersign_engine::engine::{
     Engine, EngineError, Planner, Prepared, SubmittedChange, Ticket, self_review_file,
@@ -71,6 +75,11 @@ pub(super) async fn judge(
 ) -> Result<Option<Judged>, Failure> {
     if let Some(why) = unwanted(&work.base.project) {
         note(&why);
+        if !work.base.project.config.service.enabled
+            && let Err(failure) = record_off(&work.base.project, &stopping.subject(hook)).await
+        {
+            note(&failure.message);
+        }
         return Ok(None);
     }
     let project = &mut work.base.project;
@@ -101,6 +110,20 @@ pub(super) async fn judge(
     let say = concluded(&engine, &ticket, &stored, &work, note).await?;
     let told = told(hook, &work, &ticket, &stored, &say);
     Ok(Some(Judged { ticket: Some(ticket), told, ..Judged::of(say, Some(engine), work) }))
+}
+
+/// Records once for a session that its work is not reviewed.
+async fn record_off(project: &Project, session: &Subject) -> Result<(), Failure> {
+    let ledger = project.ledger().await?;
+    let stream = format!("off/{session}");
+    if ledger.notes(&stream).await?.is_empty() {
+        let body = serde_json::json!({ "subject": session.as_str(), "reason": event::OFF }).to_string();
+        let mut transaction = ledger.transaction().await?;
+        transaction.note(&stream, 0, &[("review_skipped", body)], now().0).await?;
+        transaction.commit().await?;
+    }
+    ledger.close().await;
+    Ok(())
 }
 
 /// Why the configuration keeps the hook from reviewing.
@@ -144,7 +167,7 @@ async fn prepare(
             paths: "what changed",
         },
     };
-    let mut warnings: Vec<String> = work.base.edited.clone().into_iter().collect();
+    let mut warnings = vec![];
     let prepared = match wanted.prepare(project, planner, &mut warnings).await {
         Err(failure) if failure.code == Code::NoRule => {
             note("no rule matches the changed files: nothing is judged");
@@ -168,7 +191,7 @@ async fn sections(
     settings.context.tests &= settings.test.is_some();
     let log = stopping.transcript.as_ref().filter(|_| settings.context.session_log);
     let log = log.and_then(|path| session_log(path).map_err(|failure| note(&failure.message)).ok());
-    let mut environment: Vec<_> = std::env::vars_os().collect();
+    let mut environment = project.surroundings().given();
     environment.push((OWN_CALL.into(), "hook".into()));
     let guard = project::guard_program()?;
     let around = CommandEnv { guard: &guard, root: project.root.path(), environment: &environment };
@@ -177,17 +200,18 @@ async fn sections(
         std::io::ErrorKind::Interrupted => Failure::interrupted(),
         _ => Failure::internal(format!("the project's commands could not be run: {error}")),
     })?;
-    Ok(known.sections(task_under_way(project).as_ref(), &settings))
+    Ok(known.sections(task_under_way(project).await.as_ref(), &settings))
 }
 
-/// The task in progress; none where there are several.
-fn task_under_way(project: &Project) -> Option<Task> {
+/// The task in progress; none where there are several, or where no person is known to have seen its words.
+async fn task_under_way(project: &Project) -> Option<Task> {
     let reading = read_plan(&project.root.path().join(plan::FILE)).ok().flatten()?;
     let plan = reading.valid().ok()?;
-    let mut under_way = plan.tasks.iter().map(|task| planned(plan::FILE, task));
-    let mut under_way = under_way.by_ref().filter(|task| task.status == TaskStatus::InProgress);
+    let known = KnownPlan::new(trusted_plan(project, plan::FILE).await);
+    let tasks = known.tasks(plan::FILE, &plan);
+    let mut under_way = tasks.into_iter().filter(|task| task.status == TaskStatus::InProgress);
     let task = under_way.next()?;
-    under_way.next().is_none().then_some(task)
+    (under_way.next().is_none() && task.basis != Basis::Unknown).then_some(task)
 }
 
 /// Records that the session got input, which may reopen the last review. Returns the review in which the same work

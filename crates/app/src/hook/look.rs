@@ -3,9 +3,10 @@
 use super::Note;
 use crate::Failure;
 use crate::author;
+use crate::authority::FlagsFrom;
 use crate::change;
 use crate::project::{self, Project};
-use countersign_engine::config::{self, FILE_NAME, Flags};
+use countersign_engine::config::{self, Flags};
 use countersign_engine::git::{Anchor, Checkout, Git};
 use countersign_engine::workspace::{self, Change, ChangeError, ChangeWanted, Root};
 use std::path::PathBuf;
@@ -17,8 +18,8 @@ pub(super) struct Work {
     at: Checkout,
     /// The state that passed last.
     anchor: Option<Anchor>,
-    /// A warning about an invalid configuration in the working tree.
-    pub(super) broken: Option<String>,
+    /// Whether a pass is where the next stop begins.
+    pub(super) keeps_pass: bool,
 }
 
 /// The work in the project around a folder; none where nothing changed.
@@ -28,11 +29,9 @@ pub(super) async fn look(
     note: Note,
 ) -> Result<Option<Work>, Failure> {
     let flags = Flags { config, reviewer: None };
-    let environment = project::gate_environment();
-    let gathered = config::gather_readable(&here, &flags, &environment)?;
-    let root = project::root_at(&gathered.root)?;
-    let git = Git::at(root.path());
+    let root = project::root_at(&config::find_root(&here, &project::gate_environment())?)?;
     project::hide_own_state(root.path())?;
+    let git = Git::at(root.path());
     let at = git.standpoint().await.map_err(no_repository)?;
     let known = git.anchored(&at).await.map_err(no_repository)?;
     let tree = known.anchor.as_ref().map(|anchor| &anchor.tree);
@@ -48,19 +47,16 @@ pub(super) async fn look(
         Err(ChangeError::Empty { .. }) => return Ok(None),
         change => change?,
     };
-    let judged_by = git.judged_by(anchor.as_ref()).await?;
-    let both = (commit, judged_by.as_deref());
-    let lies_there = gathered.clone();
-    let base = change::since(here.clone(), gathered, &flags, &environment, both).await?;
-    let mut broken = None;
-    if base.edited.is_some()
-        && let Err(failure) = Project::of(here, &lies_there, &flags, &environment)
-    {
-        let words = failure.to_string();
-        broken =
-            Some(format!("{FILE_NAME} in the working tree is invalid and was not used: {}", words.trim()));
-    }
-    Ok(Some(Work { base, change, wanted, at, anchor, broken }))
+    let project = Project::for_gate(here, &flags, FlagsFrom::Settings).await?;
+    let mut change = match project.root.path() == root.path() {
+        true => change,
+        // A file that is gone or not trusted does not move the project.
+        false => workspace::change(&project.root, &wanted).await?,
+    };
+    change::note_seen(&project, &mut change).await?;
+    let warnings = project.notices();
+    let base = change::Base { project, commit, warnings };
+    Ok(Some(Work { base, change, wanted, at, anchor, keeps_pass: true }))
 }
 
 /// Records where work begins, if that is not recorded yet. A person who installs the hook vouches for the files of the
@@ -78,7 +74,7 @@ pub(super) async fn begin_here(config: Option<PathBuf>) -> Result<(), Failure> {
             git.begin_at(&at, usual.as_deref()).await.map_err(no_repository)?
         }
     };
-    if author::is_agent() {
+    if !author::actor().is_person() {
         return Ok(());
     }
     let wanted = ChangeWanted { base: Some(anchor.commit.clone()), ..ChangeWanted::default() };
@@ -113,6 +109,9 @@ fn no_repository(error: countersign_engine::git::GitError) -> Failure {
 impl Work {
     /// Records the judged files as the last pass, if they are unchanged. The next stop begins there.
     pub(super) async fn passed(&self, review: &str) -> Result<(), Failure> {
+        if !self.keeps_pass {
+            return Ok(());
+        }
         let wanted = ChangeWanted { keeps_tree: true, ..self.wanted.clone() };
         let now = workspace::change(&self.base.project.root, &wanted).await?;
         let Some(tree) = now.tree.filter(|_| now.fingerprint == self.change.fingerprint) else {

@@ -16,41 +16,85 @@ use crate::Failure;
 use crate::project::{self, Project};
 use countersign_core::text::visible_line;
 use countersign_doors::service::hook::input::Stopping;
-use countersign_engine::programs::Hook;
+use countersign_engine::git::Git;
+use countersign_engine::installed;
+use countersign_engine::process::{self, Call, ProcessEnd};
+use countersign_engine::programs::{Hook, PROGRAMS};
+use countersign_engine::scratch::Scratch;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 pub type Note = fn(&str);
+
+/// How long a hook may take that has nothing to judge.
+const TEST_TIMEOUT: Duration = Duration::from_secs(20);
 
 pub struct Stop {
     pub hook: Hook,
     pub stopping: Stopping,
     pub place: PathBuf,
     pub config: Option<PathBuf>,
+    /// Whether a shell of the agent calls, and not its program: a pass is then not where the next stop begins.
+    pub by_shell: bool,
 }
 
 /// Judges the change since the last pass; none where there is none, or where the project does not want it.
 pub async fn stopped(stop: Stop, note: Note, cancel: &CancellationToken) -> Result<Option<Judged>, Failure> {
-    for name in project::ignored_by_gates() {
-        note(&format!("{name} is ignored: a hook uses only the configuration and reviewers of the project"));
-    }
-    let Stop { hook, stopping, place, config } = stop;
-    let Some(work) = look::look(place, config, note).await? else { return Ok(None) };
-    let broken = work.broken.clone();
-    broken.iter().for_each(|words| note(words));
+    let Stop { hook, stopping, place, config, by_shell } = stop;
+    let Some(mut work) = look::look(place, config, note).await? else { return Ok(None) };
+    work.keeps_pass = !by_shell;
+    work.base.warnings.iter().for_each(|words| note(words));
+    let authority = work.base.project.authority.clone();
+    let notices = authority.map(|authority| authority.notices.clone()).unwrap_or_default();
     let mut judged = judging::judge(hook, &stopping, work, note, cancel).await?;
-    if let (Some(judged), Some(words)) = (&mut judged, broken) {
-        judged.say = judged.say.clone().also(&format!("Countersign: {}", visible_line(&words)));
+    if let Some(judged) = &mut judged {
+        for words in notices {
+            judged.say = judged.say.clone().also(&format!("Countersign: {}", visible_line(&words)));
+        }
     }
     Ok(judged)
 }
 
-/// Records the start of work when the hook is installed. Returns warnings about what keeps the hook from reviewing.
-pub async fn installed(config: Option<&Path>) -> Vec<String> {
-    let begun = look::begin_here(config.map(Path::to_owned)).await.err().map(|failure| {
+/// Records where work begins, and the gate files that a person has seen. Returns a warning where that is not possible.
+pub async fn begin(config: Option<&Path>) -> Option<String> {
+    look::begin_here(config.map(Path::to_owned)).await.err().map(|failure| {
         let words = "the starting point of the work could not be recorded now; the hook records it when it is called for the first time";
         format!("{words}: {}", failure.message)
+    })
+}
+
+/// Calls the hook once as the agent program does, by its name on the `PATH`, where nothing is to be judged.
+pub async fn test(program: &str) -> Result<(), String> {
+    let Some(hook) = PROGRAMS.hooks().find(|hook| hook.program.name == program) else { return Ok(()) };
+    let folder = Scratch::new("hook").map_err(|error| error.to_string())?;
+    Git::at(folder.path()).run(["init", "-q"]).await.map_err(|error| error.to_string())?;
+    let input = serde_json::json!({
+        "session_id": "countersign-init", "cwd": folder.path(), "hook_event_name": hook.event,
+        "stop_hook_active": false,
     });
+    let path = std::env::var_os("PATH");
+    let found = installed::find("countersign", folder.path(), path.as_deref());
+    let program_file = found.ok_or("`countersign` is not on the PATH, where agents look for it")?;
+    let guard = project::guard_program().map_err(|failure| failure.message)?;
+    let call = Call {
+        args: vec!["hook".into(), program.into()],
+        cwd: folder.path().to_owned(),
+        stdin: input.to_string().into_bytes(),
+        timeout: TEST_TIMEOUT,
+        ..Call::new(program_file)
+    };
+    let ended = process::run(&guard, call, &CancellationToken::new()).await;
+    let ended = ended.map_err(|error| error.to_string())?;
+    match ended.how {
+        ProcessEnd::Exited(0) => Ok(()),
+        _ => Err(visible_line(ended.stderr_tail.trim()).into_owned()),
+    }
+}
+
+/// The same when the hook is installed, with what keeps it from reviewing.
+pub async fn installed(config: Option<&Path>) -> Vec<String> {
+    let begun = begin(config).await;
     let unwanted = Project::find(config, None).ok().and_then(|project| judging::unwanted(&project));
     let unwanted = unwanted.map(|why| format!("{why}: write `review: {{trigger: session_idle}}`"));
     begun.into_iter().chain(unwanted).collect()

@@ -54,15 +54,18 @@ pub async fn fixed(context: &QrContext, files: &[PathBuf]) -> Result<Answered<Fi
 
 pub async fn accept(context: &QrContext, id: &str, reason: &str) -> Result<Answered<Phase>, Failure> {
     let phase = context.phase()?;
-    let door = context.door().await?;
-    let state = door.accept(id, reason, &actor()).await?;
+    let (door, by) = (context.door().await?, actor());
+    context.project.accepts_unsigned(&by)?;
+    let state = door.accept(id, reason, &by).await?;
     let text = texts::accepted(&state, id, context.policy(), &context.here(phase));
     Ok(answer(context, &state, text))
 }
 
 pub async fn reset(context: &QrContext) -> Result<Answered<Reset>, Failure> {
     let phase = context.phase()?;
-    let removed = context.door().await?.reset(&actor()).await?;
+    let by = actor();
+    context.project.accepts_unsigned(&by)?;
+    let removed = context.door().await?.reset(&by).await?;
     let here = context.here(phase);
     let answer = Reset { phase: phase.name(), removed, next: here.decompose() };
     Ok(Answered::new(Outcome::Passed, texts::reset(&here, removed), answer))

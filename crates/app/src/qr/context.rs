@@ -2,11 +2,13 @@
 
 use crate::Failure;
 use crate::author;
+use crate::authority::FlagsFrom;
 use crate::doors::qr::configured;
-use crate::project::Project;
+use crate::project::{Project, current_folder};
 use countersign_core::digest::Parts;
 use countersign_core::policy::GatePolicy;
 use countersign_doors::qr::{Here, Phase, Qr, StateDir};
+use countersign_engine::config::Flags;
 use countersign_engine::ledger::Ledger;
 use std::path::{Path, PathBuf};
 
@@ -21,16 +23,35 @@ pub struct QrContext {
 }
 
 impl QrContext {
-    /// The place that flags, the environment or the configuration name. `own` are the artifacts of a command that has a
-    /// default state directory.
+    /// The place that flags, the environment or the configuration name, for a command that only looks or notes.
     pub fn find(
+        config: Option<&Path>,
+        state_dir: Option<PathBuf>,
+        phase: Option<Phase>,
+    ) -> Result<Self, Failure> {
+        Self::of(Project::find(config, None)?, state_dir, phase, None)
+    }
+
+    /// The same for a command that judges: with the trusted configuration. `own` are the artifacts of a command that has
+    /// a default state directory.
+    pub async fn find_for_gate(
         config: Option<&Path>,
         state_dir: Option<PathBuf>,
         phase: Option<Phase>,
         reviewer: Option<String>,
         own: Option<&[PathBuf]>,
     ) -> Result<Self, Failure> {
-        let project = Project::find(config, reviewer)?;
+        let flags = Flags { config: config.map(Path::to_owned), reviewer };
+        let project = Project::for_gate(current_folder()?, &flags, FlagsFrom::Caller).await?;
+        Self::of(project, state_dir, phase, own)
+    }
+
+    fn of(
+        project: Project,
+        state_dir: Option<PathBuf>,
+        phase: Option<Phase>,
+        own: Option<&[PathBuf]>,
+    ) -> Result<Self, Failure> {
         let given = state_dir.filter(|path| !path.as_os_str().is_empty());
         let own = || own.map(|artifacts| own_state_dir(&project, artifacts));
         let (path, typed) = match given.or_else(|| configured(&project.config)).or_else(own) {

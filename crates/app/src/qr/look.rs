@@ -32,16 +32,16 @@ pub fn execute_failed(context: &QrContext) -> Result<Answered<ExecuteFailed>, Fa
     Ok(Answered::new(Outcome::Passed, texts::execute_failed(&state, policy, &here), answer))
 }
 
-/// `qr gate`: pass or fail, from the state file alone.
+/// `qr gate`: pass or fail, from the state file, as far as the ledger does not contradict it.
 pub async fn gate(context: &QrContext) -> Result<Answered<Phase>, Failure> {
     let phase = context.phase()?;
     let (here, policy) = (context.here(phase), context.policy());
     let Some(found) = context.dir.read(phase)? else { return Ok(nothing(context, &here)) };
-    let (_, warnings) = on_record(context, &found).await;
-    let state = found.state;
-    let outcome = transition::gate(&state, policy).end.outcome();
-    let text = texts::gate_answer(&state, policy, &here);
-    Ok(Answered::new(outcome, text, Phase::new(&state, policy, &here)).warn(warnings))
+    let held = held(context, &found).await;
+    let outcome = held.outcome(transition::gate(&held.state, policy).end.outcome());
+    let text = texts::gate_answer(&held.state, policy, &here, &held.contradictions);
+    let answer = Phase::new(&held.state, policy, &here).contradicted(&held.contradictions, &here);
+    Ok(Answered::new(outcome, text, answer).warn(held.doubts))
 }
 
 /// The gate without a state file: no items are no pass.
@@ -58,34 +58,57 @@ pub async fn status(context: &QrContext) -> Result<Answered<Status>, Failure> {
     let phase = context.phase()?;
     let (here, policy) = (context.here(phase), context.policy());
     let found = context.dir.require(phase)?;
-    let (on, warnings) = on_record(context, &found).await;
-    let state = found.state;
+    let Held { on, state, contradictions, doubts } = held(context, &found).await;
     let by_word = on.by_word(&state);
-    let text = texts::overview(&state, policy, &here, &by_word);
+    let text = texts::overview(&state, policy, &here, (&by_word, &contradictions));
     let by_word = by_word.into_iter().map(|(id, by)| ByWord { id: id.to_owned(), by }).collect();
-    let answer = Status { phase: Phase::new(&state, policy, &here), by_word };
-    Ok(Answered::new(Outcome::Passed, text, answer).warn(warnings))
+    let phase = Phase::new(&state, policy, &here).contradicted(&contradictions, &here);
+    Ok(Answered::new(Outcome::Passed, text, Status { phase, by_word }).warn(doubts))
 }
 
-/// The record of a state in the ledger, and warnings. Reading never creates a ledger.
-async fn on_record(context: &QrContext, found: &Loaded) -> (OnRecord, Vec<String>) {
-    let held = held_against_ledger(context, found).await;
-    // The answer comes from the file, also where the ledger cannot be read.
-    held.unwrap_or_else(|failure| {
-        (OnRecord::default(), vec![format!("the ledger cannot be read: {}", failure.message)])
-    })
+/// A state held against the ledger.
+pub(super) struct Held {
+    on: OnRecord,
+    /// As far as the ledger does not contradict it.
+    pub state: State,
+    pub contradictions: Vec<String>,
+    pub doubts: Vec<String>,
+}
+
+impl Held {
+    /// The outcome, which is no pass where the ledger contradicts the file.
+    pub fn outcome(&self, of_file: Outcome) -> Outcome {
+        match of_file {
+            Outcome::Passed if !self.contradictions.is_empty() => Outcome::AwaitingPerson,
+            other => other,
+        }
+    }
+}
+
+/// Holds a state against the ledger. Reading never creates a ledger.
+pub(super) async fn held(context: &QrContext, found: &Loaded) -> Held {
+    let (state, on_record) = match held_against_ledger(context, found).await {
+        Ok(held) => held,
+        Err(failure) => {
+            let words = vec![format!("the ledger cannot be read: {}", failure.message)];
+            let state = OnRecord::default().corrected(&found.state);
+            return Held { on: OnRecord::default(), state, contradictions: words.clone(), doubts: words };
+        }
+    };
+    let (on, doubts) = on_record;
+    Held { state: on.corrected(&state), contradictions: on.contradictions(&state), on, doubts }
 }
 
 async fn held_against_ledger(
     context: &QrContext,
     found: &Loaded,
-) -> Result<(OnRecord, Vec<String>), Failure> {
+) -> Result<(State, (OnRecord, Vec<String>)), Failure> {
     match context.existing_door().await? {
         Some(door) => Ok(door.on_record(found).await?),
         None => {
             let nothing = OnRecord::default();
             let doubts = nothing.doubts(&found.state, &found.digest, &[]);
-            Ok((nothing, doubts))
+            Ok((found.state.clone(), (nothing, doubts)))
         }
     }
 }

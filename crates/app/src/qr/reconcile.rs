@@ -69,7 +69,7 @@ pub async fn reconcile_prompts(
     context.phase()?;
     let questions = opened.asking().reconciliation(&opened.plan)?;
     let question = |(system_prompt, payload)| Question { system_prompt, payload };
-    let words = questions.iter().map(|(_, one)| question(opened.asked.engine.consultation_words(one)));
+    let words = questions.iter().map(|one| question(opened.asked.engine.consultation_words(&one.question)));
     let prompts: Vec<Question> = words.collect();
     let all: Vec<_> = prompts.iter().map(|one| format!("{}\n{}", one.system_prompt, one.payload)).collect();
     Ok(Answered::new(Outcome::Passed, all.join("\n\n") + "\n", Prompts { prompts }))

@@ -1,13 +1,14 @@
 //! `qr verify`: verifies every open or failed item that blocks, each by a review.
 
 use super::ask::QrQuestion;
+use super::look::held;
 use super::{Answered, Preview, QrContext, Watch};
 use crate::Failure;
 use crate::answer::v1::qr::{self as v1, Phase};
 use countersign_core::outcome::Outcome;
 use countersign_doors::qr::asking::{Unruled, Verified};
 use countersign_doors::qr::transition::gate;
-use countersign_doors::qr::{shell_word, texts};
+use countersign_doors::qr::{State, shell_word, texts};
 use std::path::PathBuf;
 use tokio_util::sync::CancellationToken;
 
@@ -33,7 +34,7 @@ pub async fn verify(
         return Ok(Preview::prompt((preview.system_prompt, preview.payload), next));
     }
     let verified = all(&asked, items, watch, cancel).await?;
-    Ok(answer(context, &verified, None).map(Preview::Answer))
+    Ok(answer(context, &verified, None).await?.map(Preview::Answer))
 }
 
 pub(super) async fn all(
@@ -48,23 +49,29 @@ pub(super) async fn all(
 }
 
 /// The answer. Items without a ruling are warnings.
-pub(super) fn answer(context: &QrContext, verified: &Verified, fixes: Option<u32>) -> Answered<v1::Verified> {
-    let (state, policy) = (&verified.state, context.policy());
-    let here = context.here(state.phase);
-    let text = texts::verification_complete(state, policy, &here);
+pub(super) async fn answer(
+    context: &QrContext,
+    verified: &Verified,
+    fixes: Option<u32>,
+) -> Result<Answered<v1::Verified>, Failure> {
+    let (phase, policy) = (verified.state.phase, context.policy());
+    let held = held(context, &context.dir.require(phase)?).await;
+    let here = context.here(phase);
+    let text = texts::verification_complete(&held.state, policy, &here, &held.contradictions);
     let answer = v1::Verified {
-        phase: Phase::new(state, policy, &here),
+        phase: Phase::new(&held.state, policy, &here).contradicted(&held.contradictions, &here),
         verified: verified.items - verified.unruled.len(),
         unruled: verified.unruled.iter().map(v1::Unruled::from).collect(),
         fixes,
     };
     let warnings = verified.unruled.iter().map(words_of).collect();
-    Answered::new(outcome(context, verified), text, answer).warn(warnings)
+    let outcome = held.outcome(outcome(context, &held.state, verified));
+    Ok(Answered::new(outcome, text, answer).warn(warnings))
 }
 
 /// The worst of the gate's outcome and the outcomes of reviews without a ruling.
-fn outcome(context: &QrContext, verified: &Verified) -> Outcome {
-    let gated = gate(&verified.state, context.policy()).end.outcome();
+fn outcome(context: &QrContext, state: &State, verified: &Verified) -> Outcome {
+    let gated = gate(state, context.policy()).end.outcome();
     let unruled = verified.unruled.iter().map(|unruled| unruled.outcome);
     Outcome::worst(unruled.chain([gated])).unwrap_or(gated)
 }

@@ -60,7 +60,7 @@ pub async fn until_passed(
         watch.note(&format!("{phase}, round {}: {}", state.iteration, texts::counts(state)));
         let end = gate(state, context.policy()).end;
         if end != GateEnd::Fail || !verified.unruled.is_empty() {
-            return Ok(verify::answer(context, &verified, Some(fixes)));
+            return verify::answer(context, &verified, Some(fixes)).await;
         }
         fix(context, &asked, wanted, &fixer, state, watch, cancel).await?;
         fixes += 1;

@@ -1,16 +1,13 @@
-//! The rules and reviewers of a task's change, from the configuration as of its base.
+//! The rules and reviewers of a task's change, from the trusted configuration.
 
 use crate::Failure;
-use crate::change;
-use crate::project::{self, Project};
+use crate::project::Project;
 use crate::review_request::built_in_rules;
 use countersign_doors::run::judging::{Judging, ReviewConfigSource};
-use countersign_engine::config::{self, FILE_NAME, Flags, Gathered};
 use countersign_engine::engine::Judge;
-use countersign_engine::git::{Git, GitError};
 use std::path::Path;
 use std::pin::Pin;
-use std::sync::Mutex;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// The name of the reviewer that the settings of a run give as a command.
@@ -21,49 +18,17 @@ pub struct ReviewCommand {
     pub model: Option<String>,
 }
 
-pub struct AsOfBase {
-    /// The configuration file and the reviewer of the command line.
-    flags: Flags,
+pub struct TrustedJudges {
+    /// The project with the trusted configuration.
+    pub project: Arc<Project>,
     /// The reviewer of the run settings, used where no other one is configured.
-    command: Option<ReviewCommand>,
-    timeout: Duration,
-    /// The files of the project at the start of the run.
-    gathered: Gathered,
-    /// The last configuration that was read, by its blob id: mostly it is the same for all tasks.
-    read: Mutex<Option<(String, Vec<u8>)>>,
+    pub command: Option<ReviewCommand>,
+    pub timeout: Duration,
 }
 
-impl AsOfBase {
-    pub fn gather(flags: Flags, command: Option<ReviewCommand>, timeout: Duration) -> Result<Self, Failure> {
-        let gathered = config::gather(&project::current_folder()?, &flags, &project::environment())?;
-        Ok(Self { flags, command, timeout, gathered, read: Mutex::default() })
-    }
-
-    /// The configuration as of a commit; none where it has none.
-    async fn configuration(&self, git: &Git, commit: &str) -> Result<Option<Vec<u8>>, GitError> {
-        let Some((_, id)) = git.first_blob_at(commit, &[FILE_NAME]).await? else { return Ok(None) };
-        let known = self.read.lock().ok().and_then(|read| read.clone());
-        if let Some((_, bytes)) = known.filter(|(known, _)| *known == id) {
-            return Ok(Some(bytes));
-        }
-        let bytes = git.blob(&id).await?;
-        if let Ok(mut read) = self.read.lock() {
-            *read = Some((id, bytes.clone()));
-        }
-        Ok(Some(bytes))
-    }
-
-    async fn find(&self, base: &str, folder: &Path) -> Result<Judging, Failure> {
-        let (flags, environment) = (&self.flags, project::environment());
-        let mut gathered = Gathered { root: folder.to_owned(), ..self.gathered.clone() };
-        if flags.config.is_none() && environment.config.is_none() {
-            let bytes = self.configuration(&Git::at(folder), base).await;
-            if let Some(bytes) = bytes.map_err(|error| Failure::usage(error.to_string()))? {
-                // The configuration of the base holds; a change of it is shown to a person elsewhere.
-                let _ = change::put(bytes, base, &mut gathered);
-            }
-        }
-        let project = Project::of(folder.to_owned(), &gathered, flags, &environment)?;
+impl TrustedJudges {
+    fn find(&self, folder: &Path) -> Result<Judging, Failure> {
+        let project = self.project.in_worktree(folder)?;
         let rules = match project.config.rules.is_empty() {
             true => built_in_rules()?,
             false => project.config.rules.clone(),
@@ -97,12 +62,12 @@ fn program(judge: &Judge) -> Option<String> {
     }
 }
 
-impl ReviewConfigSource for AsOfBase {
+impl ReviewConfigSource for TrustedJudges {
     fn at<'a>(
         &'a self,
-        base: &'a str,
+        _base: &'a str,
         folder: &'a Path,
     ) -> Pin<Box<dyn Future<Output = Result<Judging, String>> + Send + 'a>> {
-        Box::pin(async move { self.find(base, folder).await.map_err(|failure| failure.to_string()) })
+        Box::pin(async move { self.find(folder).map_err(|failure| failure.to_string()) })
     }
 }

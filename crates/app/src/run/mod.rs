@@ -9,8 +9,9 @@ pub use settings::RunSwitches;
 use crate::Failure;
 use crate::answer::v1::run::{Output, Results, Stop};
 use crate::author;
+use crate::authority::FlagsFrom;
 use crate::decide::{Action, Decide, decide};
-use crate::project::{Project, guard_program};
+use crate::project::{Project, current_folder, guard_program};
 use crate::run_project::RunProject;
 use countersign_core::outcome::Outcome;
 use countersign_core::text::counted;
@@ -23,8 +24,9 @@ use countersign_doors::run::run::{HumanGate, Run, RunParts};
 use countersign_doors::run::schedule::Selection;
 use countersign_doors::run::settings::Settings;
 use countersign_doors::run::tasks::Task;
+use countersign_engine::config::Flags;
 use countersign_engine::engine::{Engine, Listener};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 use waiting::Waiting;
@@ -51,13 +53,31 @@ pub struct List {
     pub layout: Layout,
     config: RunConfig,
     warnings: Vec<String>,
-    named: Option<PathBuf>,
 }
 
 impl List {
+    /// The list of a command that only looks.
     pub fn find(named: Option<&Path>, prefix: Option<&str>) -> Result<Self, Failure> {
-        let project = Arc::new(Project::find(named, None)?);
-        let RunProject { mut layout, settings } = RunProject::of(&project)?;
+        let project = Project::find(named, None)?;
+        let run = RunProject::of(&project)?;
+        Self::of(project, run, prefix)
+    }
+
+    /// The list of a run, with the trusted configuration and settings.
+    pub async fn find_for_gate(
+        named: Option<&Path>,
+        prefix: Option<&str>,
+        reviewer: Option<String>,
+    ) -> Result<Self, Failure> {
+        let flags = Flags { config: named.map(Path::to_owned), reviewer };
+        let project = Project::for_gate(current_folder()?, &flags, FlagsFrom::Caller).await?;
+        let run = RunProject::for_gate(&project).await?;
+        Self::of(project, run, prefix)
+    }
+
+    fn of(project: Project, run: RunProject, prefix: Option<&str>) -> Result<Self, Failure> {
+        let RunProject { mut layout, settings } = run;
+        let project = Arc::new(project);
         if let Some(prefix) = prefix {
             let found = Layout::new(project.root.path(), prefix);
             layout = found.map_err(|bad| Failure::usage(bad.to_string()))?;
@@ -67,8 +87,9 @@ impl List {
             return Err(Failure::usage(format!("there is no list of tasks: {shown} does not exist"))
                 .hint("`countersign help run` shows the format; --prefix PREFIX names another list"));
         }
-        let warnings = settings.warnings.iter().map(|warning| warning.message.clone()).collect();
-        Ok(Self { project, layout, config: settings.config, warnings, named: named.map(Path::to_owned) })
+        let of_settings = settings.warnings.iter().map(|warning| warning.message.clone());
+        let warnings = project.notices().into_iter().chain(of_settings).collect();
+        Ok(Self { project, layout, config: settings.config, warnings })
     }
 
     pub fn plan(self, request: Request) -> Result<Plan, Failure> {
@@ -169,7 +190,7 @@ impl Plan {
             return Err(Failure::usage(format!("`{}` is not the root of a git repository", root.display()))
                 .hint("tasks are done on branches: run `git init`, or go to the root of the repository"));
         }
-        let judges = self.list.judges(self.request.how.reviewer.clone())?;
+        let judges = self.list.judges();
         let parts = RunParts {
             engine: project.engine(project.planner(None)?).await?,
             guard: guard_program()?,
@@ -229,6 +250,6 @@ async fn release(project: &Project, run: &Run, retry: &Retry) -> Result<(), Fail
 }
 
 /// The local time without a zone, as in the state database.
-fn now() -> String {
+pub(crate) fn now() -> String {
     jiff::Zoned::now().datetime().strftime("%Y-%m-%dT%H:%M:%S").to_string()
 }

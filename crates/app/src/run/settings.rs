@@ -1,10 +1,9 @@
 //! The settings of a run: the flags of a request over the configuration.
 
-use super::judges::{AsOfBase, ReviewCommand};
+use super::judges::{ReviewCommand, TrustedJudges};
 use super::{List, Request};
 use crate::Failure;
 use countersign_doors::run::settings::{HumanGate, Settings};
-use countersign_engine::config::Flags;
 use countersign_engine::programs::{PROGRAMS, listed};
 use countersign_engine::worker::Worker;
 use std::path::PathBuf;
@@ -129,14 +128,14 @@ impl List {
         words.into_iter().map(here).collect()
     }
 
-    pub(super) fn judges(&self, reviewer: Option<String>) -> Result<AsOfBase, Failure> {
+    pub(super) fn judges(&self) -> TrustedJudges {
         let config = &self.config;
         let command = config.review_command.as_deref().map(|command| ReviewCommand {
             words: self.words(command, config.review_command_template.as_deref()),
             model: config.review_model.clone(),
         });
         let timeout = Duration::from_secs(u64::from(config.review_timeout_minutes) * 60);
-        AsOfBase::gather(Flags { config: self.named.clone(), reviewer }, command, timeout)
+        TrustedJudges { project: self.project.clone(), command, timeout }
     }
 }
 

@@ -5,6 +5,7 @@ mod followed;
 pub use followed::{LOOK, ReviewState, is_performed, until_it_stands};
 
 use crate::Failure;
+use crate::authority::FlagsFrom;
 use crate::change::{self, Base};
 use crate::project::{Project, environment, guard_program};
 use countersign_core::ids::ReviewId;
@@ -106,6 +107,18 @@ impl ServerState {
     pub async fn base(&self, named: Option<&str>) -> Result<Base, Failure> {
         let flags = Flags { config: self.0.config.clone(), reviewer: None };
         change::base(self.0.folder.clone(), &flags, &environment(), named, false).await
+    }
+
+    /// The same for a gate, with the trusted configuration.
+    pub async fn gate_base(&self, named: Option<&str>) -> Result<Base, Failure> {
+        let flags = Flags { config: self.0.config.clone(), reviewer: None };
+        change::gate_base(self.0.folder.clone(), &flags, FlagsFrom::Settings, named).await
+    }
+
+    /// The project of a gate, with the trusted configuration.
+    pub async fn gate_project(&self, reviewer: Option<String>) -> Result<Project, Failure> {
+        let flags = Flags { config: self.0.config.clone(), reviewer };
+        Project::for_gate(self.0.folder.clone(), &flags, FlagsFrom::Settings).await
     }
 
     /// The ledger to read, if there is one: reading never creates it.

@@ -9,14 +9,15 @@ pub use reviewing::{Ready, Reviewed, TaskReview, When, WithoutReview, begin};
 use crate::Failure;
 use crate::answer::v1::task::{self as v1, OneTask};
 use crate::project::Project;
-use crate::tasks::{now, tasks_in};
+use crate::tasks::{now, tasks_in, trusted_plan};
 use countersign_core::outcome::Settlement;
 use countersign_core::review::State;
 use countersign_doors::service::context::SESSION_LOG_BYTES;
 use countersign_doors::service::error::ServiceError;
 use countersign_doors::service::event;
+use countersign_doors::service::known::KnownPlan;
 use countersign_doors::service::task::{Task, TaskStatus};
-use countersign_doors::service::tasks::{NewTask, Tasks, planned, read_plan};
+use countersign_doors::service::tasks::{NewTask, Tasks, read_plan};
 use countersign_engine::fresh;
 use countersign_engine::ledger::Ledger;
 use std::io::{Read, Seek, SeekFrom};
@@ -33,9 +34,9 @@ pub async fn add(tasks: &Tasks, id: Option<String>, new: &NewTask) -> Result<One
 /// All tasks, read-only: without a ledger, those of the plan.
 pub async fn list(project: &Project, plan: &str, ledger: Option<Ledger>) -> Result<v1::Tasks, Failure> {
     let tasks: Vec<v1::Task> = match ledger {
-        None => planned_only(project, plan)?.iter().map(|task| v1::Task::new(task, false)).collect(),
+        None => planned_only(project, plan).await?.iter().map(|task| v1::Task::new(task, false)).collect(),
         Some(ledger) => {
-            let tasks = tasks_in(project, plan, ledger)?;
+            let tasks = tasks_in(project, plan, ledger).await?;
             let all = tasks.list().await?;
             all.iter().map(|task| v1::Task::new(task, tasks.is_reviewed_now(task))).collect()
         }
@@ -44,11 +45,10 @@ pub async fn list(project: &Project, plan: &str, ledger: Option<Ledger>) -> Resu
     Ok(v1::Tasks { active_reviews: active.collect(), tasks })
 }
 
-fn planned_only(project: &Project, plan: &str) -> Result<Vec<Task>, Failure> {
+async fn planned_only(project: &Project, plan: &str) -> Result<Vec<Task>, Failure> {
     let read = read_plan(&project.root.path().join(plan))?;
     let found = read.map(|reading| reading.valid().map_err(ServiceError::Plan)).transpose()?;
-    let found = found.map(|found| found.tasks).unwrap_or_default();
-    Ok(found.iter().map(|task| planned(plan, task)).collect())
+    Ok(KnownPlan::new(trusted_plan(project, plan).await).tasks(plan, &found.unwrap_or_default()))
 }
 
 pub async fn show(
@@ -58,11 +58,11 @@ pub async fn show(
     typed: &str,
 ) -> Result<OneTask, Failure> {
     let Some(ledger) = ledger else {
-        let planned = planned_only(project, plan)?;
+        let planned = planned_only(project, plan).await?;
         let found = planned.iter().find(|task| task.id == typed || task.title == typed);
         return Ok(OneTask::new(found.ok_or_else(|| ServiceError::no_task(typed))?));
     };
-    let tasks = tasks_in(project, plan, ledger)?;
+    let tasks = tasks_in(project, plan, ledger).await?;
     let task = tasks.find(typed).await?;
     let subject = tasks.subject(&task);
     let last = event::latest_of(&tasks.ledger, &subject).await?;
@@ -72,6 +72,7 @@ pub async fn show(
 }
 
 pub async fn start(tasks: &Tasks, typed: &str) -> Result<OneTask, Failure> {
+    tasks.see_plan(now().0).await?;
     let mut task = tasks.find(typed).await?;
     let latest = tasks.ledger.latest_for(&tasks.subject(&task)).await?;
     match (task.status, latest) {

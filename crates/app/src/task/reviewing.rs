@@ -13,13 +13,12 @@ use crate::tasks::now;
 use countersign_core::outcome::Outcome;
 use countersign_core::rule::Rule;
 use countersign_core::text::visible_line;
+use countersign_doors::service::event::{OFF, record_unreviewed};
 use countersign_doors::service::pipeline::{Finished, Reviewing, free_rule, refuse_stopped};
-use countersign_doors::service::plan;
-use countersign_doors::service::task::{Home, Task, TaskStatus, completed, no_verdict, person_needed};
+use countersign_doors::service::task::{Basis, Home, Task, TaskStatus, completed, no_verdict, person_needed};
 use countersign_doors::service::tasks::Tasks;
-use countersign_engine::config::{Pipeline, Source, Trigger};
+use countersign_engine::config::{Pipeline, Trigger};
 use countersign_engine::engine::{Engine, Planner, Ticket};
-use countersign_engine::git::Git;
 use countersign_engine::ledger::Ledger;
 use tokio_util::sync::CancellationToken;
 
@@ -32,7 +31,8 @@ pub enum When {
 
 /// A review, or why none is needed.
 pub enum TaskReview {
-    Answered(WithoutReview, Box<OneTask>),
+    /// With warnings.
+    Answered(WithoutReview, Box<OneTask>, Vec<String>),
     Ready(Box<Ready>),
 }
 
@@ -91,11 +91,14 @@ pub async fn begin(
     session_log: Option<String>,
     when: When,
 ) -> Result<TaskReview, Failure> {
+    tasks.see_plan(now().0).await?;
     let mut task = tasks.find(typed).await?;
+    let mut warnings = warnings(&base, &task, session_log.is_some());
     let settings = &base.project.config.service;
     match (when, task.status) {
         (When::Triggered, TaskStatus::Complete) => {
-            return Ok(TaskReview::Answered(WithoutReview::Nothing, Box::new(OneTask::new(&task))));
+            tasks.record_given(&task, now().0).await?;
+            return Ok(answered(WithoutReview::Nothing, &task, warnings));
         }
         (_, TaskStatus::Skipped) => return Err(super::is_skipped(&task)),
         _ => {}
@@ -104,15 +107,16 @@ pub async fn begin(
         tasks.set(&mut task, TaskStatus::AwaitingReview, None, now().0).await?;
         let next = vec![format!("countersign task review {}", visible_line(&task.id))];
         let answer = OneTask { next, ..OneTask::new(&task) };
-        return Ok(TaskReview::Answered(WithoutReview::Waits(settings.trigger), Box::new(answer)));
+        return Ok(TaskReview::Answered(WithoutReview::Waits(settings.trigger), Box::new(answer), warnings));
     }
     if !settings.enabled {
+        record_unreviewed(&tasks, &task, now()).await?;
         tasks.set(&mut task, TaskStatus::Complete, None, now().0).await?;
-        return Ok(TaskReview::Answered(WithoutReview::Completed, Box::new(OneTask::new(&task))));
+        warnings.push(OFF.to_owned());
+        return Ok(answered(WithoutReview::Completed, &task, warnings));
     }
     // At once, also for callers that do not wait for the end.
     refuse_stopped(&tasks, &task).await?;
-    let warnings = warnings(&base, &tasks, &task, session_log.is_some()).await?;
     let (rules, planner) = asked(&base).await?;
     Ok(TaskReview::Ready(Box::new(Ready { base, tasks, task, rules, planner, session_log, warnings })))
 }
@@ -121,7 +125,7 @@ async fn asked(base: &change::Base) -> Result<(Vec<Rule>, Planner), Failure> {
     let project = &base.project;
     Ok(match project.config.service.pipeline {
         Pipeline::TwoCall => {
-            let panel = panel::two_call(project, base.commit.as_deref()).await?;
+            let panel = panel::two_call(project, project.trusted_commit().or(base.commit.as_deref())).await?;
             (vec![free_rule()], project.planner_for(panel)?)
         }
         Pipeline::Structured if project.config.rules.is_empty() => {
@@ -131,22 +135,22 @@ async fn asked(base: &change::Base) -> Result<(Vec<Rule>, Planner), Failure> {
     })
 }
 
-async fn warnings(
-    base: &change::Base,
-    tasks: &Tasks,
-    task: &Task,
-    has_log: bool,
-) -> Result<Vec<String>, Failure> {
+fn answered(did: WithoutReview, task: &Task, warnings: Vec<String>) -> TaskReview {
+    TaskReview::Answered(did, Box::new(OneTask::new(task)), warnings)
+}
+
+fn warnings(base: &change::Base, task: &Task, has_log: bool) -> Vec<String> {
     let shown = &base.project.config.service.context;
-    let mut warnings: Vec<String> = base.edited.clone().into_iter().collect();
+    let mut warnings: Vec<String> = base.warnings.clone();
     if has_log && !shown.session_log {
         warnings.push("`context.session_log` is off: the log is not shown to the reviewer".to_owned());
     }
-    warnings.extend(rewritten(base, tasks, task).await?);
+    warnings.extend(contradicted(task));
+    warnings.extend(rewritten(task));
     if !shown.diff {
         warnings.push("`context.diff` is off: the reviewer does not see the change".to_owned());
     }
-    Ok(warnings)
+    warnings
 }
 
 impl Ready {
@@ -158,7 +162,7 @@ impl Ready {
     pub async fn review(self, engine: Engine, cancel: &CancellationToken) -> Result<Reviewed, Failure> {
         let Self { base, tasks, task, rules, session_log, warnings, .. } = self;
         let project = &base.project;
-        let mut environment: Vec<_> = std::env::vars_os().collect();
+        let mut environment = project.surroundings().given();
         environment.push((OWN_CALL.into(), "task".into()));
         let reviewing = Reviewing {
             engine: engine.clone(),
@@ -243,17 +247,25 @@ fn left_out(tasks: &Tasks) -> Result<Vec<String>, Failure> {
     Ok(plan.into_iter().collect())
 }
 
-/// A warning where scope or acceptance of the task changed since the base: the reviewer does not judge the plan.
-async fn rewritten(base: &change::Base, tasks: &Tasks, task: &Task) -> Result<Option<String>, Failure> {
-    let (Some(commit), Home::Plan { file }) = (&base.commit, &task.home) else { return Ok(None) };
-    let found = Git::at(&tasks.root).file_at(commit, file).await;
-    let Some(text) = found.ok().flatten().and_then(|bytes| String::from_utf8(bytes).ok()) else {
-        return Ok(None);
-    };
-    let before = plan::parse(&Source::new(file, &text)).plan;
-    let before = before.find(&task.title).map(|before| (before.scope.clone(), before.acceptance.clone()));
-    let is_other = before.is_some_and(|before| before != (task.scope.clone(), task.acceptance.clone()));
-    Ok(is_other.then(|| {
-        format!("the scope or acceptance of task {} changed: check the change of {file} yourself", task.id)
-    }))
+/// A warning where the plan says another status than the ledger.
+fn contradicted(task: &Task) -> Option<String> {
+    let Home::Plan { file } = &task.home else { return None };
+    let (in_file, recorded) = task.disagreement()?;
+    let (id, in_file, recorded) = (visible_line(&task.id), in_file.word(), recorded.word());
+    Some(format!("{file} says that task {id} is {in_file}, but its recorded status is {recorded}"))
+}
+
+/// A warning where scope or acceptance are not those that a person has seen: the reviewer does not judge the plan.
+fn rewritten(task: &Task) -> Option<String> {
+    let Home::Plan { file } = &task.home else { return None };
+    let id = visible_line(&task.id);
+    match &task.basis {
+        Basis::Own => None,
+        Basis::Kept(source) => Some(format!(
+            "the scope or acceptance of task {id} changed in {file}, or its title. This review uses the words from {source}; check the change of {file} yourself"
+        )),
+        Basis::Unknown => Some(format!(
+            "task {id} is new in {file}, and no person is known to have seen its scope and acceptance: if it passes, a person must decide"
+        )),
+    }
 }

@@ -90,6 +90,9 @@ pub struct Answer {
     /// What a failure without rulings found, one by one, as far as the reviewer said so.
     #[serde(default, rename = "findings", skip_serializing_if = "Vec::is_empty")]
     pub flaws: Vec<Flaw>,
+    /// Criteria that pass here and failed before on the same bytes, with other notes of the author.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub after_notes: Vec<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -241,9 +244,17 @@ impl Answer {
         self.bare == Some(false) || self.rulings.iter().any(|ruling| !ruling.passed)
     }
 
-    /// Whether it fails where the other one passes.
+    /// Whether it fails more than the other one.
     pub fn is_worse_than(&self, other: &Self) -> bool {
-        self.fails() && !other.fails()
+        self.failed() > other.failed()
+    }
+
+    /// How many criteria fail: all, where the whole failed without rulings.
+    fn failed(&self) -> usize {
+        match self.bare {
+            Some(false) => usize::MAX,
+            _ => self.rulings.iter().filter(|ruling| !ruling.passed).count(),
+        }
     }
 
     /// Whether this answers exactly these criteria. What does not is never recorded as an answer.

@@ -15,6 +15,8 @@ pub const LINT_CHARS_MAX: usize = 200;
 pub const ERROR_BYTES_MAX: usize = 1024;
 
 const PREVIOUS_ERRORS: &str = "## Previous Errors";
+const SESSION_LOG: &str = "## Session Log";
+const TASK: &str = "# Task ";
 
 /// A part of a question, under its own heading.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -96,7 +98,7 @@ impl Sections {
         let said = |text: Option<&'_ str>| text.filter(|text| !text.trim().is_empty()).map(str::to_owned);
         let mut before = vec![];
         if let Some((id, title)) = context.task {
-            before.push(Section::plain(format!("# Task {id}: {title}"), ""));
+            before.push(Section::plain(format!("{TASK}{id}: {title}"), ""));
             before.extend(said(context.scope).map(|text| Section::plain("## Scope", text)));
             before
                 .extend(said(context.acceptance).map(|text| Section::plain("## Acceptance Criteria", text)));
@@ -109,7 +111,7 @@ impl Sections {
             said(context.lint_results).map(|text| Section::fenced("## Lint Results", lint_cut(&text))),
         );
         let log = said(context.session_log);
-        after.extend(log.map(|text| Section::fenced("## Session Log", end_of(&text, DIFF_BYTES_MAX))));
+        after.extend(log.map(|text| Section::fenced(SESSION_LOG, end_of(&text, DIFF_BYTES_MAX))));
         Self { before, heading: "## Git Diff".to_owned(), after }
     }
 
@@ -126,6 +128,24 @@ impl Sections {
             }
         }
         parts.digest()
+    }
+
+    /// Names what failures stand on beside the files: what a task asks for and what the gate's own commands say. Not a
+    /// title, a session or previous errors. None where there is nothing of that kind.
+    pub fn evidence(&self) -> Option<Digest> {
+        let mut parts = Parts::new("evidence/1");
+        let mut found = false;
+        for section in self.before.iter().chain(&self.after) {
+            let Section { heading, text, .. } = section;
+            let heading = match heading.strip_prefix(TASK) {
+                Some(task) => task.split(':').next().unwrap_or_default(),
+                None if [PREVIOUS_ERRORS, SESSION_LOG].contains(&heading.as_str()) => continue,
+                None => heading,
+            };
+            parts.text(heading).text(text.trim());
+            found = true;
+        }
+        found.then(|| parts.digest())
     }
 
     pub fn all_mut(&mut self) -> impl Iterator<Item = &mut Section> {

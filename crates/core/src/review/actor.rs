@@ -11,6 +11,33 @@ pub struct Actor {
     /// Whether it is an agent that the user's own configuration lets decide like a person.
     pub deputy: bool,
     pub channel: Channel,
+    pub evidence: Evidence,
+}
+
+/// What is on record about the channel of an actor.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Evidence {
+    /// The terminal: where a command was typed, or where the token of a request was made.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub terminal: Option<String>,
+    /// The public name of the token of a request.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub token: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub signature: Option<Signature>,
+}
+
+/// A signature that was verified when it was recorded, with everything that is needed to verify it again.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Signature {
+    /// The fingerprint of the key.
+    pub key: String,
+    /// The file of allowed signers that has the key.
+    pub signers: String,
+    /// What was signed.
+    pub statement: String,
+    /// The signature itself, as `ssh-keygen` writes it.
+    pub armored: String,
 }
 
 /// What acts.
@@ -36,6 +63,8 @@ pub enum ActorKind {
 #[serde(rename_all = "snake_case")]
 #[schemars(inline)]
 pub enum Channel {
+    /// A signature by the key of a person.
+    Signed,
     /// A terminal: a command that was typed, the screen of a run, the question of a run.
     Terminal,
     /// A command without a terminal.
@@ -67,7 +96,13 @@ impl ActorKind {
 
 impl Actor {
     pub fn new(name: impl Into<String>, kind: ActorKind, channel: Channel) -> Self {
-        Self { name: name.into(), kind, deputy: false, channel }
+        Self { name: name.into(), kind, deputy: false, channel, evidence: Evidence::default() }
+    }
+
+    /// A person who signed.
+    pub fn signer(principal: impl Into<String>, signature: Signature) -> Self {
+        let evidence = Evidence { signature: Some(signature), ..Evidence::default() };
+        Self { evidence, ..Self::new(principal, ActorKind::Person, Channel::Signed) }
     }
 
     /// An agent that the user's own configuration lets decide.
@@ -85,11 +120,26 @@ impl Actor {
     }
 
     pub fn words(&self) -> String {
-        let kind = match self.deputy {
-            true => "an agent, allowed by the user's own file",
-            false => self.kind.words(),
-        };
-        format!("{} ({kind})", self.name)
+        format!("{} ({})", self.name, self.channel_words())
+    }
+
+    /// What acted, and by which channel. Only a signature shows who a person is.
+    fn channel_words(&self) -> String {
+        let Evidence { terminal, token, signature } = &self.evidence;
+        match (self.kind, self.channel) {
+            _ if self.deputy => "an agent, allowed by the user's own file".to_owned(),
+            (ActorKind::Person, Channel::Signed) => {
+                let key = signature.as_ref().map_or("an unknown key", |signature| &signature.key);
+                format!("signed with {key}")
+            }
+            (ActorKind::Person, Channel::Terminal) => "at a terminal, not verified".to_owned(),
+            (ActorKind::Person, Channel::Http) => {
+                let token = token.as_ref().map_or(String::new(), |token| format!(" with token {token}"));
+                let made = terminal.as_ref().map_or(String::new(), |name| format!(" made at {name}"));
+                format!("over HTTP{token}{made}, not verified")
+            }
+            (kind, _) => kind.words().to_owned(),
+        }
     }
 }
 
@@ -104,24 +154,26 @@ struct Recorded {
     no_person: ActorKind,
     #[serde(default, skip_serializing_if = "crate::is_default")]
     channel: Channel,
+    #[serde(flatten)]
+    evidence: Evidence,
 }
 
 impl From<Recorded> for Actor {
-    fn from(Recorded { name, person, deputy, no_person, channel }: Recorded) -> Self {
+    fn from(Recorded { name, person, deputy, no_person, channel, evidence }: Recorded) -> Self {
         let kind = match (person, no_person) {
             (true, _) => ActorKind::Person,
             // No version writes this, and it must not make a person.
             (false, ActorKind::Person) => ActorKind::Unknown,
             (false, kind) => kind,
         };
-        Self { name, kind, deputy, channel }
+        Self { name, kind, deputy, channel, evidence }
     }
 }
 
 impl From<Actor> for Recorded {
-    fn from(Actor { name, kind, deputy, channel }: Actor) -> Self {
+    fn from(Actor { name, kind, deputy, channel, evidence }: Actor) -> Self {
         let person = kind == ActorKind::Person;
         let no_person = if person { ActorKind::Agent } else { kind };
-        Self { name, person, deputy, no_person, channel }
+        Self { name, person, deputy, no_person, channel, evidence }
     }
 }

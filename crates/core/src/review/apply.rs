@@ -1,5 +1,6 @@
 //! The fold: events become a review. It records and never decides.
 
+use super::left_out::open_after;
 use super::{Actor, By, Event, Failure, RecordedAnswer, Review, Round, State};
 use crate::digest::Key;
 use crate::ids::ReviewId;
@@ -14,14 +15,18 @@ pub fn apply(mut review: Review, event: &Event) -> Review {
             review.rules = rules.clone();
             review.policy = policy.clone();
         }
-        Event::Submitted { round, submission, assignments, rules } => {
+        Event::Submitted { round, submission, assignments, rules, left_out } => {
             if let Some(rules) = rules {
                 review.rules = rules.clone();
                 review.rule_changes += 1;
             }
             review.state = State::Judging;
             review.decided = None;
-            review.rounds.push(Round::new(*round, submission.clone(), assignments.clone()));
+            let before = review.round().map(|round| round.rules.clone());
+            let rules = before.filter(|before| **before == *review.rules);
+            let rules = rules.unwrap_or_else(|| review.rules.as_slice().into());
+            let round = Round::new(*round, submission.clone(), rules, assignments.clone());
+            review.rounds.push(Round { left_out: left_out.clone(), ..round });
         }
         Event::Asked { call, key, place, .. } => {
             if let (Some(mark), Some(round)) = (place.mark(), latest_round_asking(&mut review, key)) {
@@ -58,7 +63,10 @@ pub fn apply(mut review: Review, event: &Event) -> Review {
                 review.state = State::NeedsWork;
             }
         }
-        Event::Disputed { dispute } => review.disputes.push(dispute.clone()),
+        Event::Disputed { dispute } => {
+            review.open.retain(|open| dispute.upheld || open.finding.id != dispute.finding);
+            review.disputes.push(dispute.clone());
+        }
         Event::Lifted { by, reason } => lifted(&mut review, by, reason),
         Event::Settled { outcome } => review.state = State::Settled(*outcome),
         Event::Notified { round } => {
@@ -115,9 +123,14 @@ fn judged(review: &mut Review, end: RoundEnd, judgement: &Judgement, at_ms: i64)
         own_pace = end == RoundEnd::Superseded && round.token.is_some();
         round.end = Some(end);
         round.judgement = judgement.clone();
+        review.open = open_after(std::mem::take(&mut review.open), round, judgement);
     }
     match end {
-        RoundEnd::Pass => review.empty_rounds = 0,
+        RoundEnd::Pass => {
+            // A pass that only new notes brought about costs an attempt.
+            review.attempts += u32::from(!judgement.after_notes.is_empty());
+            review.empty_rounds = 0;
+        }
         RoundEnd::NeedsWork => {
             review.attempts += 1;
             review.empty_rounds = 0;

@@ -11,6 +11,9 @@ use crate::plan::ReviewerKind;
 use crate::rule::{Rule, Scope};
 use serde::{Deserialize, Serialize};
 
+/// The door of reviews that judge a finding again. What they rule stands only by what the dispute leaves.
+pub const DISPUTES: &str = "dispute";
+
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Dispute {
     /// What the finding was an answer to.
@@ -35,10 +38,8 @@ impl Dispute {
 /// Records the result of a dispute. A withdrawn finding gets a new answer under the same key, so that it does not come
 /// back on unchanged bytes, here or in any other review.
 pub(super) fn disputed(review: &Review, dispute: Dispute) -> Result<Vec<Event>, Refused> {
-    if let State::Settled(Settlement::Stopped(_)) = review.state
-        && !dispute.by.may_decide()
-    {
-        return Err(Refused::Forbidden(dispute.by.kind.words()));
+    if let State::Settled(Settlement::Stopped(_)) = review.state {
+        review.permits(&dispute.by)?;
     }
     let asking = review.rounds.iter().rev().find(|round| round.asking(&dispute.key).next().is_some());
     let round = asking.filter(|round| round.end.is_some());

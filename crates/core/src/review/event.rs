@@ -1,6 +1,6 @@
 //! What happened to a review, as the ledger keeps it. Fields are only ever added.
 
-use super::{Actor, Dispute};
+use super::{Actor, Dispute, LeftOut};
 use crate::answer::Answer;
 use crate::cost::BudgetOf;
 use crate::digest::{Digest, Key};
@@ -32,6 +32,9 @@ pub enum Event {
         /// The rules, where they differ from those of the round before.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         rules: Option<Vec<Rule>>,
+        /// Earlier findings that are about files or rules which are no part of it any more.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        left_out: Vec<LeftOut>,
     },
     Asked {
         round: u32,

@@ -6,20 +6,26 @@
 
 mod actor;
 mod apply;
+mod basis;
 mod dispute;
 mod due;
 mod event;
+mod left_out;
 mod people;
 mod standing;
+mod statement;
 mod step;
 
-pub use actor::{Actor, ActorKind, Channel};
+pub use actor::{Actor, ActorKind, Channel, Evidence, Signature};
 pub use apply::{apply, fold};
-pub use dispute::{Dispute, dispute_notes, dispute_rule};
+pub use basis::{Bases, Basis, NewNotes, Standing};
+pub use dispute::{DISPUTES, Dispute, dispute_notes, dispute_rule};
 pub use due::{Effect, due};
 pub use event::{By, Decision, Event, Verb};
-pub use standing::Known;
-pub use step::{Confirmation, Input, Opening, Refused, Route, Submit, route, step};
+pub use left_out::{LeftOut, LeftOutBy, NotSubmitted, OpenFinding};
+pub use standing::{Known, stands_over};
+pub use statement::statement;
+pub use step::{Confirmation, Input, Opening, Refused, Route, Submit, contradicts, route, step};
 
 use crate::answer::Answer;
 use crate::cost::BudgetOf;
@@ -32,6 +38,7 @@ use crate::policy::Policy;
 use crate::rule::Rule;
 use crate::submission::Submission;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// One loop on one subject, from its first submission to its outcome.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -63,6 +70,8 @@ pub struct Review {
     pub disputes: Vec<Dispute>,
     /// Answers without the findings that were withdrawn, by key.
     pub amended: BTreeMap<Key, RecordedAnswer>,
+    /// Blocking findings that no later round has answered.
+    pub open: Vec<OpenFinding>,
     /// How often the rules changed between rounds.
     pub rule_changes: u32,
     /// How many events this is the fold of.
@@ -86,7 +95,13 @@ pub struct Round {
     /// Its number, from 1.
     pub n: u32,
     pub submission: Submission,
+    /// The rules it is judged by.
+    pub rules: Arc<[Rule]>,
     pub assignments: Vec<Assignment>,
+    /// Names every submitted file: computed once, since every answer needs it.
+    everything: Digest,
+    /// Earlier findings that it leaves out: it does not pass for that.
+    pub left_out: Vec<LeftOut>,
     /// Indices of the assignments that ask under a key: with thousands of them, none is searched for.
     asks: BTreeMap<Key, Vec<usize>>,
     pub answers: BTreeMap<Key, RecordedAnswer>,
@@ -164,8 +179,11 @@ impl Review {
             && due(self).is_empty()
     }
 
+    /// What blocks, with what was left out.
     pub fn findings(&self) -> Vec<Finding> {
-        self.spelled_out(|judgement| &judgement.blocking)
+        let carried = self.round().into_iter().flat_map(|round| &round.left_out);
+        let carried = carried.map(|left_out| left_out.finding.clone());
+        self.spelled_out(|judgement| &judgement.blocking).into_iter().chain(carried).collect()
     }
 
     pub fn waived(&self) -> Vec<Finding> {
@@ -209,10 +227,35 @@ impl Review {
         };
         list(&round.judgement).iter().filter_map(spell).collect()
     }
+
+    /// How many failures of the current round were given to another question about the same bytes: with other notes, by
+    /// another reviewer, or for another subject.
+    pub fn kept_failures(&self) -> usize {
+        let own = |key: &Key, n: u64| {
+            let mut earlier = self.rounds.iter().filter_map(|round| round.answers.get(key));
+            earlier.any(|given| given.n == n)
+        };
+        let kept = |(key, given): &(&Key, &RecordedAnswer)| match &given.by {
+            By::Reused { review, n, .. } => given.answer.fails() && (*review != self.id || !own(key, *n)),
+            _ => false,
+        };
+        self.round().map_or(0, |round| round.answers.iter().filter(kept).count())
+    }
+
+    /// What passed only after new notes on unchanged files: rule, criterion and what was judged.
+    pub fn passed_after_notes(&self) -> impl Iterator<Item = (&str, &str, &Assignment)> {
+        let round = self.round();
+        let places = round.into_iter().flat_map(|round| &round.judgement.after_notes);
+        places.filter_map(move |place| {
+            let assignment = round?.assignments.get(place.assignment)?;
+            let criterion = assignment.asks(&self.rules).nth(place.ruling?)?;
+            Some((self.rules.get(assignment.rule)?.name.as_str(), criterion.name.as_str(), assignment))
+        })
+    }
 }
 
 impl Round {
-    fn new(n: u32, submission: Submission, assignments: Vec<Assignment>) -> Self {
+    fn new(n: u32, submission: Submission, rules: Arc<[Rule]>, assignments: Vec<Assignment>) -> Self {
         let mut asks: BTreeMap<Key, Vec<usize>> = BTreeMap::new();
         for (index, assignment) in assignments.iter().enumerate() {
             for candidate in &assignment.candidates {
@@ -225,8 +268,11 @@ impl Round {
         }
         Self {
             n,
+            everything: basis::everything(&submission),
             submission,
+            rules,
             assignments,
+            left_out: vec![],
             asks,
             answers: BTreeMap::new(),
             asked_at: BTreeMap::new(),

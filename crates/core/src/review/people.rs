@@ -1,10 +1,10 @@
 //! What people may do with a review: decide in place of its verdict, lift it, withdraw it. And the little that the session
 //! of an agent may do after its user wrote to it.
 
-use super::{Actor, Decision, Event, Refused, Review, State, Verb};
+use super::{Actor, Channel, Decision, Event, Refused, Review, State, Verb};
 use crate::judge::RoundEnd;
 use crate::outcome::{NoVerdict, Settlement, Stop};
-use crate::policy::{MAX_EMPTY_ROUNDS, MAX_SESSION_LIFTS, Overrides};
+use crate::policy::{Decisions, MAX_EMPTY_ROUNDS, MAX_SESSION_LIFTS, Overrides};
 use crate::rule::Rule;
 use crate::submission::Submission;
 
@@ -37,13 +37,13 @@ pub(super) fn decided(review: &Review, decision: Decision) -> Result<Vec<Event>,
         Verb::Skip => true,
         Verb::Reject | Verb::Fix => false,
     };
+    if awaited {
+        review.permits(&decision.by)?;
+    }
     match review.policy.overrides {
-        _ if awaited && !decision.by.may_decide() => return Err(forbidden(&decision.by)),
         Overrides::Forbid if overrides => return Err(Refused::NoOverrides),
-        Overrides::PeopleOnly | Overrides::Forbid if !decision.by.may_decide() => {
-            return Err(forbidden(&decision.by));
-        }
-        _ => {}
+        Overrides::PeopleOnly | Overrides::Forbid => review.permits(&decision.by)?,
+        Overrides::Allow => {}
     }
     let outcome = match decision.verb {
         Verb::Approve if passed => Some(Settlement::Passed),
@@ -65,9 +65,7 @@ pub(super) fn decided(review: &Review, decision: Decision) -> Result<Vec<Event>,
 }
 
 pub(super) fn lifted(review: &Review, by: Actor, reason: String) -> Result<Vec<Event>, Refused> {
-    if !by.may_decide() {
-        return Err(forbidden(&by));
-    }
+    review.permits(&by)?;
     let is_stopped = match review.state {
         State::Settled(Settlement::Stopped(why)) => why != Stop::Withdrawn,
         State::NoVerdict(why) => why == NoVerdict::Budget || review.empty_rounds >= MAX_EMPTY_ROUNDS,
@@ -81,32 +79,36 @@ pub(super) fn lifted(review: &Review, by: Actor, reason: String) -> Result<Vec<E
 
 /// A withdrawal gives the subject all its attempts back, so after a failing round it is for people.
 pub(super) fn withdrawn(review: &Review, by: &Actor) -> Result<Vec<Event>, Refused> {
+    if review.attempts > 0 {
+        review.permits(by)?;
+    }
     match review.state {
-        _ if review.attempts > 0 && !by.may_decide() => Err(forbidden(by)),
         State::Unopened => Err(Refused::NotNow("nothing was submitted")),
         State::Settled(settlement) => Err(Refused::Settled(settlement.into())),
         _ => Ok(vec![Event::Settled { outcome: Settlement::Stopped(Stop::Withdrawn) }]),
     }
 }
 
-/// A session that was written to begins a new review. A stopped review goes on with other work, a few times; then only a
-/// person may lift it. Failed work stays failed, and rejected work stays rejected.
+/// A session that was written to gives other work all attempts, also where the review was stopped: a few times, because an
+/// agent could say so for ever. Then only a person may lift it. Failed work stays failed, and rejected work stays rejected.
 pub(super) fn written_to(review: &Review, by: Actor, work: &Submission, rules: &[Rule]) -> Vec<Event> {
     let same = review.is_about(work);
+    let lift = || vec![Event::Lifted { by, reason: WRITTEN_TO.to_owned() }];
     match review.state {
-        // A review that a session unblocked is kept, because its count must be kept.
-        State::NeedsWork if !(same && review.rules == rules) && review.session_lifts == 0 => {
-            vec![Event::Settled { outcome: Settlement::Stopped(Stop::Withdrawn) }]
-        }
-        State::Settled(Settlement::Stopped(Stop::AttemptsUsedUp | Stop::NotConverging))
-            if !same && review.session_lifts < MAX_SESSION_LIFTS =>
-        {
-            vec![Event::Lifted { by, reason: WRITTEN_TO.to_owned() }]
-        }
+        _ if review.session_lifts >= MAX_SESSION_LIFTS => vec![],
+        State::NeedsWork if !(same && review.rules == rules) => lift(),
+        State::Settled(Settlement::Stopped(Stop::AttemptsUsedUp | Stop::NotConverging)) if !same => lift(),
         _ => vec![],
     }
 }
 
-fn forbidden(by: &Actor) -> Refused {
-    Refused::Forbidden(by.kind.words())
+impl Review {
+    /// Refuses who may not do what is for people, by the policy of this review.
+    pub fn permits(&self, by: &Actor) -> Result<(), Refused> {
+        match self.policy.decisions {
+            _ if !by.may_decide() => Err(Refused::Forbidden(by.kind.words())),
+            Decisions::Signed if by.channel != Channel::Signed => Err(Refused::Unsigned),
+            Decisions::Signed | Decisions::Terminal => Ok(()),
+        }
+    }
 }

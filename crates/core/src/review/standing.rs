@@ -1,12 +1,13 @@
 //! Which rulings stand for submitted work. A pass stands for the same key at the same place. A failure stands at every
-//! place; only other bytes, a dispute or a person replace it.
+//! place and whatever else is asked; only other bytes, a dispute or a person replace it.
 
+use super::basis::{Bases, Standing, Stands};
 use super::{By, Review};
 use crate::answer::Answer;
 use crate::digest::{Digest, Key};
 use crate::plan::{Assignment, Candidate, Reuse};
-use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, HashMap};
 
 /// A ruling that was given before.
 #[derive(Clone, Debug, PartialEq)]
@@ -62,12 +63,27 @@ impl KnownRulings {
         Self { all, failures }
     }
 
-    /// The ruling that stands for an assignment; a failure stands over the pass of another reviewer.
-    pub(super) fn answer_to(
+    /// The ruling that stands for an assignment, with every failure on its bytes that holds. Where no ruling is known, a
+    /// failure answers if it fits the question; otherwise the question is asked.
+    pub(super) fn stands_for(
         &self,
         assignment: &Assignment,
+        stands: &Stands<'_>,
         fits: impl Fn(&Answer) -> bool,
-    ) -> Option<&Known> {
+    ) -> Option<Known> {
+        if let Some(known) = self.answer_to(assignment, &fits) {
+            let (answer, by) = stands.over(known.answer.clone(), true);
+            return Some(Known { answer, by: by.unwrap_or_else(|| known.by.clone()), ..known.clone() });
+        }
+        let failure = stands.holding().find(|failure| fits(&failure.answer))?;
+        let asked = assignment.candidates.first()?;
+        let (answer, _) = stands.over(failure.answer.clone(), true);
+        let (key, by, place) = (asked.key.clone(), failure.by.clone(), asked.place.clone());
+        Some(Known { key, answer, by, place, disputed: false })
+    }
+
+    /// The ruling under a key of an assignment; a failure stands over the pass of another reviewer.
+    fn answer_to(&self, assignment: &Assignment, fits: impl Fn(&Answer) -> bool) -> Option<&Known> {
         let stands = |candidate: &Candidate| {
             let here = || self.all.get(&(candidate.key.clone(), candidate.place.clone()));
             let known = self.failures.get(&candidate.key).or_else(here)?;
@@ -75,6 +91,31 @@ impl KnownRulings {
         };
         let known: Vec<&Known> = assignment.candidates.iter().filter_map(stands).collect();
         known.iter().find(|known| known.answer.fails()).or(known.first()).copied()
+    }
+}
+
+pub(super) fn by_basis(standing: &[Standing]) -> HashMap<&Key, &Standing> {
+    standing.iter().map(|standing| (&standing.basis, standing)).collect()
+}
+
+/// A new answer to a question, marked where only new notes let it pass; and the answer that holds instead where failures
+/// stand on the same bytes, with who gave them.
+pub fn stands_over(
+    review: &Review,
+    key: &Key,
+    answer: Answer,
+    standing: &[Standing],
+) -> (Answer, Option<(Answer, By)>) {
+    let asking = review.rounds.iter().rev().find_map(|round| {
+        let (_, assignment) = round.asking(key).next()?;
+        Some((round, assignment))
+    });
+    let Some((round, assignment)) = asking else { return (answer, None) };
+    let bases = Bases::of_round(round);
+    let (worse, by) = Stands::of(&bases, assignment, &by_basis(standing)).over(answer.clone(), false);
+    match by {
+        Some(by) => (answer, Some((worse, by))),
+        None => (worse, None),
     }
 }
 

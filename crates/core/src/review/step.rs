@@ -1,8 +1,10 @@
 //! The decisions: from the state and an input to the events that follow; and what submitted work means, by the state of
 //! its subject. One table for every door.
 
+use super::basis::{Bases, Standing, Stands};
 use super::due::is_due;
-use super::standing::{Known, KnownRulings};
+use super::left_out::{NotSubmitted, left_out};
+use super::standing::{Known, KnownRulings, by_basis};
 use super::{Actor, By, Decision, Dispute, Effect, Event, Review, State, apply, dispute, due, people};
 use crate::answer::{Answer, Reviewed};
 use crate::cost::BudgetOf;
@@ -88,6 +90,10 @@ pub struct Submit {
     pub assignments: Vec<Assignment>,
     /// Rulings that stand from other reviews.
     pub known: Vec<Known>,
+    /// What stands on what is submitted: failures, and what disputes left of them.
+    pub standing: Vec<Standing>,
+    /// The files of open findings that are no part of it.
+    pub not_submitted: Vec<NotSubmitted>,
     /// Ask again what passed, although it stands. A failure stands all the same.
     pub fresh: bool,
     /// A token, should a self-review have to be asked for again.
@@ -129,6 +135,9 @@ pub enum Refused {
     Decided(String),
     #[error("only a person may do this, not {0}")]
     Forbidden(&'static str),
+    /// The policy wants a signature, and there is none.
+    #[error("this project accepts only signed decisions (`policy.decisions: signed`)")]
+    Unsigned,
     #[error("the policy of this project forbids overriding a verdict, also for people")]
     NoOverrides,
     #[error("the token does not belong to this self-review")]
@@ -157,7 +166,8 @@ pub fn step(review: &Review, input: Input) -> Result<Vec<Event>, Refused> {
 }
 
 fn submitted(review: &Review, submit: Submit) -> Result<Vec<Event>, Refused> {
-    match route(Some(review), &submit.submission.digest, &submit.assignments, submit.fresh) {
+    let fresh = submit.fresh || contradicts(review, &submit);
+    match route(Some(review), &submit.submission.digest, &submit.assignments, fresh) {
         Route::Attach | Route::Recorded => Ok(vec![]),
         Route::AskAgain => self_review_asked(review, submit.token),
         Route::Open if review.state != State::Unopened => match review.state {
@@ -206,20 +216,34 @@ fn new_round(review: &Review, submit: Submit, rules: Option<Vec<Rule>>) -> Vec<E
     let accept_bare = review
         .round()
         .map_or(submit.opening.policy.accept_bare_verdicts, |_| review.policy.accept_bare_verdicts);
-    let standing = KnownRulings::of(review, submit.known, submit.fresh);
+    let left_out = left_out(review, &submit);
+    let rulings = KnownRulings::of(review, submit.known, submit.fresh);
+    let (bases, failures) = (Bases::new(in_force, &submit.submission), by_basis(&submit.standing));
     let mut events = vec![];
-    let mut taken: HashSet<&Key> = HashSet::new();
+    let mut taken: HashSet<Key> = HashSet::new();
     for assignment in &submit.assignments {
         let criteria: Vec<_> = assignment.asks(in_force).collect();
-        let known = standing.answer_to(assignment, |answer| answer.fits(&criteria, accept_bare));
-        if let Some(known) = known.filter(|known| taken.insert(&known.key)) {
-            let Known { key, answer, by, place, .. } = known.clone();
+        let stands = Stands::of(&bases, assignment, &failures);
+        let known = rulings.stands_for(assignment, &stands, |answer| answer.fits(&criteria, accept_bare));
+        if let Some(known) = known.filter(|known| taken.insert(known.key.clone())) {
+            let Known { key, answer, by, place, .. } = known;
             events.push(Event::Answered { round, key, answer, by, place });
         }
     }
     let (submission, assignments) = (submit.submission, submit.assignments);
-    events.insert(0, Event::Submitted { round, submission, assignments, rules });
+    events.insert(0, Event::Submitted { round, submission, assignments, rules, left_out });
     events
+}
+
+/// Whether failures stand on work that passed: then the recorded pass is not its answer any more.
+pub fn contradicts(passed: &Review, submit: &Submit) -> bool {
+    let failures = by_basis(&submit.standing);
+    if passed.state != State::Settled(Settlement::Passed) || failures.is_empty() {
+        return false;
+    }
+    let bases = Bases::new(&submit.rules, &submit.submission);
+    let contradicted = |assignment| Stands::of(&bases, assignment, &failures).holding().next().is_some();
+    submit.assignments.iter().any(contradicted)
 }
 
 fn asking(
@@ -333,7 +357,10 @@ fn confirmed(review: &Review, n: u32, found: Confirmation, now_ms: i64) -> Resul
     );
     let end = match found {
         Confirmation::Changed => RoundEnd::Stale,
-        Confirmation::Same => judgement.end(round.assignments.len()),
+        Confirmation::Same => match judgement.end(round.assignments.len()) {
+            RoundEnd::Pass if !round.left_out.is_empty() => RoundEnd::NeedsWork,
+            end => end,
+        },
     };
     let ended = Event::RoundJudged { round: n, end, judgement, at_ms: now_ms };
     let after = apply(review.clone(), &ended);

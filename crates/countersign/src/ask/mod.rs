@@ -86,8 +86,22 @@ pub async fn go_on(task: &str, error: &str, cancel: &CancellationToken) -> io::R
         () = cancel.cancelled() => None,
         line = input.line() => line?,
     };
-    let typed = typed.unwrap_or_default().trim().to_lowercase();
-    Ok(matches!(typed.as_str(), "y" | "yes"))
+    Ok(is_yes(&typed.unwrap_or_default()))
+}
+
+/// Asks a question that only `y` or `yes` agrees to. Without a terminal nobody agrees.
+pub fn yes(question: &str) -> io::Result<bool> {
+    if !terminal::is_there() {
+        return Ok(false);
+    }
+    say(question, "")?;
+    let mut typed = String::new();
+    io::stdin().read_line(&mut typed)?;
+    Ok(is_yes(&typed))
+}
+
+fn is_yes(typed: &str) -> bool {
+    matches!(typed.trim().to_lowercase().as_str(), "y" | "yes")
 }
 
 /// Asks a person. Without a terminal, or once it is closed, nothing is decided, and the task waits. `diff` is the change,

@@ -9,9 +9,9 @@ use std::path::PathBuf;
 pub const HEADINGS: &[(&str, &[&str])] = &[
     ("Judge", &["review", "rule", "dispute"]),
     ("Decide (people only, recorded)", &["approve", "reject", "fix", "skip", "unblock", "withdraw"]),
-    ("Look", &["status", "show", "log", "costs", "watch", "tui"]),
+    ("Look", &["status", "show", "log", "costs", "watch", "tui", "reconcile"]),
     ("Doors", &["run", "retry", "output", "stop", "task", "hook", "qr", "mcp", "serve"]),
-    ("Set up", &["init", "doctor", "validate", "config", "notify", "demo", "completions", "help"]),
+    ("Set up", &["init", "trust", "doctor", "validate", "config", "notify", "demo", "completions", "help"]),
 ];
 
 /// The gate between "the agent says it is done" and "it is done".
@@ -67,6 +67,8 @@ pub enum Color {
 pub enum Command {
     /// Write a first countersign.yml for this project, or set up an agent (--agent)
     Init(init::InitOptions),
+    /// Say once how work is judged here: gates use nothing else (people only)
+    Trust(trust::TrustOptions),
     /// Check that everything a review needs is in place
     Doctor(doctor::DoctorOptions),
     /// Judge files or a change against criteria
@@ -77,6 +79,8 @@ pub enum Command {
     Log(log::LogOptions),
     /// List open reviews, and count how reviews ended
     Status,
+    /// Set files right that disagree with the ledger
+    Reconcile(reconcile::ReconcileOptions),
     /// Let an agent do the tasks of spec/tasks.md; merge what passes
     Run(Box<run::RunOptions>),
     /// Run a task again that failed or was rejected
@@ -149,6 +153,7 @@ pub async fn dispatch(
         Command::Show(options) => show::run(&global, options).await,
         Command::Log(options) => log::run(&global, options).await,
         Command::Status => status::run(&global).await,
+        Command::Reconcile(options) => reconcile::run(&global, options).await,
         Command::Rule(options) => rule::run(&global, options, printer, cancel).await,
         Command::Approve(options) => decide::run(&global, options, Action::Approve).await,
         Command::Reject(options) => decide::run(&global, options, Action::Reject).await,
@@ -158,6 +163,7 @@ pub async fn dispatch(
         Command::Unblock(options) => decide::run(&global, options, Action::Unblock).await,
         Command::Withdraw(options) => decide::withdraw(&global, options).await,
         Command::Init(options) => init::run(&global, &options, printer).await,
+        Command::Trust(options) => trust::run(&options, printer).await,
         Command::Doctor(options) => doctor::run(&global, options, printer, cancel).await,
         Command::Run(options) => run::run(&global, *options, printer, cancel).await,
         Command::Retry(options) => run::retry(&global, *options, printer, cancel).await,
@@ -171,7 +177,7 @@ pub async fn dispatch(
         Command::Validate(options) => validate::run(&global, &options),
         Command::Task(options) => task::run(&global, *options, printer, cancel).await,
         Command::Qr(options) => qr::run(&global, *options, printer, cancel).await,
-        Command::Config(options) => config::run(&global, &options),
+        Command::Config(options) => config::run(&global, &options).await,
         Command::Mcp(options) => mcp::run(global, options, cancel).await,
         Command::Serve(options) => serve::run(global, options, cancel).await,
         Command::Demo(options) => demo::run(options, printer, cancel).await,

@@ -17,18 +17,23 @@ pub struct ConfigOptions {
     pub schema: bool,
 }
 
-pub fn run(global: &Global, options: &ConfigOptions) -> Result<Answer, Failure> {
+pub async fn run(global: &Global, options: &ConfigOptions) -> Result<Answer, Failure> {
     if options.schema {
         let answer = schema();
         let text = serde_json::to_string_pretty(&answer.own.json_schema);
         let text = text.map_err(|error| Failure::internal(error.to_string()))?;
         return Ok(Answer::of(answer, text + "\n"));
     }
-    let answer = settings(&Project::find(global.config.as_deref(), None)?);
+    let answer = settings(&Project::find(global.config.as_deref(), None)?).await;
     let line = |Setting { name, value, origin }: &Setting| match options.show_origin {
         true => format!("{name} = {value}    # {origin}\n"),
         false => format!("{name} = {value}\n"),
     };
-    let text: String = answer.own.settings.iter().map(line).collect();
+    let mut text: String = answer.own.settings.iter().map(line).collect();
+    if options.show_origin {
+        let gate =
+            answer.own.gate.as_deref().unwrap_or("nothing before a person trusts it: countersign trust");
+        text.push_str(&format!("# gates use {gate}\n"));
+    }
     Ok(Answer::of(answer, text))
 }

@@ -2,6 +2,7 @@
 
 use super::Global;
 use super::show::answer;
+use super::signing::{SignOptions, Signed};
 use crate::output::Answer;
 use clap::Args;
 use countersign_app::Failure;
@@ -18,20 +19,24 @@ pub struct DecideOptions {
     /// Why; it is kept with the decision
     #[arg(long, value_name = "TEXT")]
     pub reason: String,
+    #[command(flatten)]
+    pub signing: SignOptions,
 }
 
 #[derive(Debug, Args)]
 pub struct WithdrawOptions {
     /// The review: its id or a unique beginning of it, its subject, or SESSION/STEP of a workflow
     pub id: String,
+    #[command(flatten)]
+    pub signing: SignOptions,
 }
 
 pub async fn run(global: &Global, options: DecideOptions, action: Action) -> Result<Answer, Failure> {
-    take(global, &options.id, action, Some(options.reason)).await
+    take(global, &options.id, action, Some(options.reason), options.signing).await
 }
 
 pub async fn withdraw(global: &Global, options: WithdrawOptions) -> Result<Answer, Failure> {
-    take(global, &options.id, Action::Withdraw, None).await
+    take(global, &options.id, Action::Withdraw, None, options.signing).await
 }
 
 async fn take(
@@ -39,6 +44,7 @@ async fn take(
     typed: &str,
     action: Action,
     reason: Option<String>,
+    signing: SignOptions,
 ) -> Result<Answer, Failure> {
     let project = Project::find(global.config.as_deref(), None)?;
     if project.existing_ledger().await?.is_none() {
@@ -46,7 +52,19 @@ async fn take(
     }
     let engine = project.engine(project.planner(None)?).await?;
     let id = meant(&project, engine.ledger(), typed).await?;
-    let stored = decide(&project, &engine, &id, Decide { action, by: actor(), reason, about: None }).await?;
+    let (by, about) = match signing.is_wanted() {
+        false => (actor(), None),
+        true => {
+            let review = engine.get(&id).await?.review;
+            // What is recorded has no secrets, so what is signed has none either.
+            let said = engine.hide(reason.as_deref().unwrap_or_default());
+            match signing.signed(&project, &review, action.name(), &said).await? {
+                Signed::By(by) => (by, review.digest().cloned()),
+                Signed::WrittenOut(answer) => return Ok(answer),
+            }
+        }
+    };
+    let stored = decide(&project, &engine, &id, Decide { action, by, reason, about }).await?;
     // The decision is recorded: the command succeeded, whatever the outcome of the review.
     Ok(answer(shown(engine.ledger(), &stored).await?.done()))
 }

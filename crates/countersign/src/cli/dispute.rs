@@ -1,12 +1,15 @@
 //! `countersign dispute`: a finding that may be wrong is judged again by another reviewer, who sees the evidence.
 
 use super::review::delivered;
+use super::signing::{SignOptions, Signed};
 use super::{Failure, Global};
 use crate::output::{Answer, Printer, bold, dim};
 use clap::Args;
 use countersign_app::answer::v1::Disputed;
+use countersign_app::author::actor;
 use countersign_app::dispute::{EVIDENCE_LIMIT_BYTES, dispute};
 use countersign_app::project::Project;
+use countersign_core::review::Review;
 use countersign_core::text::{visible, visible_line};
 use countersign_engine::config::Flags;
 use countersign_engine::workspace;
@@ -36,6 +39,8 @@ pub struct DisputeOptions {
     /// Who judges it again; otherwise the first who did not make the finding
     #[arg(long, value_name = "NAME")]
     pub reviewer: Option<String>,
+    #[command(flatten)]
+    pub signing: SignOptions,
 }
 
 pub async fn run(
@@ -46,7 +51,22 @@ pub async fn run(
 ) -> Result<Answer, Failure> {
     let flags = Flags { config: global.config.clone(), reviewer: options.reviewer };
     let evidence = async |project: &Project| evidence(project, &options.evidence).await;
-    let disputing = dispute(&flags, &options.finding, evidence).await?;
+    let mut to_sign = None;
+    let by = async |project: &Project, review: &Review, action: &str, reason: &str| {
+        if !options.signing.is_wanted() {
+            return Ok(Some(actor()));
+        }
+        Ok(match options.signing.signed(project, review, action, reason).await? {
+            Signed::By(by) => Some(by),
+            Signed::WrittenOut(answer) => {
+                to_sign = Some(answer);
+                None
+            }
+        })
+    };
+    let Some(disputing) = dispute(&flags, &options.finding, evidence, by).await? else {
+        return Ok(to_sign.unwrap_or_else(Answer::silent));
+    };
     let (engine, ticket) = (disputing.engine.clone(), disputing.ticket.clone());
     let stored = printer.during(&engine, engine.wait(&ticket, cancel)).await?;
     let answer = disputing.ended(&stored).await?;

@@ -36,6 +36,7 @@ macro_rules! topics {
 const TOPICS: &[Topic] = topics! {
     "configuration" "configuration.md" "every key of countersign.yml";
     "reviewers" "reviewers.md" "who judges: agent programs, services, commands, checks, the author";
+    "gates" "gates.md" "what gates judge by, and what the author of the work cannot choose";
     "hooks" "hooks.md" "keep an agent working until its work passes";
     "agents" "agents.md" "set up agents to use Countersign over MCP";
     "tasks" "service.md" "tasks of PLAN.md or of an orchestrator, notifications";

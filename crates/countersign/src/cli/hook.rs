@@ -8,6 +8,7 @@ use super::help::hooks;
 use super::{Failure, Global, last_resort};
 use crate::output::{Answer, Printer, write_out};
 use clap::Args;
+use countersign_app::author::shell_mark;
 use countersign_app::hook::{self as stops, Stop, Tries};
 use countersign_core::text::{cut_noted, visible_line};
 use countersign_doors::service::hook::answer::failed;
@@ -67,8 +68,13 @@ pub async fn run(
     let tries = Tries::of(hook, known, &place);
     let ended = match stopping {
         Ok(stopping) => {
-            let config = global.config.clone();
-            answered(Stop { hook, stopping, place, config }, cancel.clone()).await
+            let mark = shell_mark(hook);
+            let (config, by_shell) = (global.config.clone(), mark.is_some());
+            let stopping = match mark {
+                Some(mark) => called_by_agent(hook, &mark, stopping),
+                None => stopping,
+            };
+            answered(Stop { hook, stopping, place, config, by_shell }, cancel.clone()).await
         }
         Err(failure) => Err(failure),
     };
@@ -77,6 +83,14 @@ pub async fn run(
         Err(failure) => hold_or_tell(hook, &failure, &tries),
     }
     Ok(Answer::silent())
+}
+
+/// An agent that calls its hook could say each time that its user wrote to it. Refusing it would let an agent go that sets
+/// such a variable for its hook, so it is judged, without new attempts; and a pass in another session changes nothing.
+fn called_by_agent(hook: Hook, mark: &str, stopping: Stopping) -> Stopping {
+    let program = hook.program.name;
+    note(&format!("{mark}: {program} itself did not call this hook, so it gives no new attempts"));
+    Stopping { was_held: true, ..stopping }
 }
 
 async fn answered(stop: Stop, cancel: CancellationToken) -> Result<(), Failure> {

@@ -18,15 +18,18 @@ mod log;
 mod mcp;
 mod notify;
 mod qr;
+mod reconcile;
 mod review;
 mod review_preview;
 mod rule;
 mod run;
 mod serve;
 mod show;
+mod signing;
 mod start;
 mod status;
 mod task;
+mod trust;
 mod tui;
 mod validate;
 mod watch;
@@ -37,6 +40,8 @@ pub use countersign_app::Failure;
 use crate::logging::{self, Log};
 use crate::output::{Answer, Printer};
 use command::{Color, Command};
+use countersign_app::Code;
+use countersign_app::author::actor;
 use countersign_app::decide::Action;
 use countersign_engine::{process, scratch};
 use last_resort::Ends;
@@ -80,7 +85,8 @@ pub fn main() -> ExitCode {
     let ended = runtime.block_on(async {
         let cancel = CancellationToken::new();
         stop_on_signals(cancel.clone());
-        command::dispatch(arguments, &printer, &cancel).await
+        let ended = command::dispatch(arguments, &printer, &cancel).await;
+        again_if_trusted(ended, &printer, &cancel).await
     });
     let failed = ended.is_err();
     let code = printer.finish(ended);
@@ -92,6 +98,25 @@ pub fn main() -> ExitCode {
     scratch::clear();
     log.end();
     code
+}
+
+/// The first use of a gate at a terminal asks once whether to trust the project, and then does what was asked.
+async fn again_if_trusted(
+    ended: Result<Answer, Failure>,
+    printer: &Printer,
+    cancel: &CancellationToken,
+) -> Result<Answer, Failure> {
+    let why = match ended {
+        Err(failure) if failure.code == Code::NotTrusted => failure,
+        ended => return ended,
+    };
+    if printer.json || !crate::terminal::is_there() || !actor().is_person() {
+        return Err(why);
+    }
+    match (trust::at_first_use(&why, printer).await?, help::parse()) {
+        (true, Ok((arguments, _))) => command::dispatch(arguments, printer, cancel).await,
+        _ => Err(why),
+    }
 }
 
 /// Help and version are answers; anything else is a usage error, as JSON with --json.

@@ -4,7 +4,8 @@ use super::task::ReviewTaskOptions;
 use super::{Failure, Global};
 use crate::output::{Answer, Printer, verdict_text};
 use clap::Args;
-use countersign_app::project::Project;
+use countersign_app::authority::FlagsFrom;
+use countersign_app::project::{Project, current_folder};
 use countersign_app::review;
 use countersign_app::review_request::{ReviewRequest, Words};
 use countersign_app::task::When;
@@ -64,6 +65,9 @@ pub struct ReviewOptions {
     /// agent that runs this command is recognised
     #[arg(long, value_name = "AGENT", value_parser = countersign_app::author::named)]
     pub author: Option<Vendor>,
+    /// Judge as a gate does: by the trusted configuration only, whatever lies in the folder
+    #[arg(long, conflicts_with_all = ["criterion", "guidance", "config_from"])]
+    pub gate: bool,
     /// A name that stays the same over retries, so that attempts are counted
     #[arg(long, value_name = "NAME")]
     pub subject: Option<String>,
@@ -102,10 +106,20 @@ pub async fn run(
         return Err(Failure::usage("--base needs --change or --task"));
     }
     let mut warnings = vec![];
+    let flags = Flags { config: global.config.clone(), reviewer: options.reviewer.clone() };
     let (mut project, change) = match options.change {
+        false if options.gate => {
+            let project = Project::for_gate(current_folder()?, &flags, FlagsFrom::Caller).await?;
+            warnings.extend(project.notices());
+            (project, None)
+        }
         false => (Project::find(global.config.as_deref(), options.reviewer.clone())?, None),
+        true if options.gate => {
+            let base = review::gate_base(&flags, options.base.as_deref()).await?;
+            let change = base.change(&mut warnings).await?;
+            (base.project, Some(change))
+        }
         true => {
-            let flags = Flags { config: global.config.clone(), reviewer: options.reviewer.clone() };
             let config_from_worktree = options.config_from == Some(ConfigFrom::Worktree);
             let base = review::base(&flags, options.base.as_deref(), config_from_worktree).await?;
             let change = base.change(&mut warnings).await?;

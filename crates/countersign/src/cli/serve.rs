@@ -19,9 +19,10 @@ With the token, and without showing it in the list of processes:
   curl -H @<(printf 'Authorization: Bearer %s' \"$(cat .countersign/serve-token)\") \\
     http://127.0.0.1:7332/v1/status
 
-On 127.0.0.1 only. A program with the token decides about reviews in your name: give it to your
-own programs and to no agent. The token is in .countersign/serve-token, which only you can read;
-delete the file to get a new one.";
+On 127.0.0.1 only. Clients have the token in .countersign/serve-token, which only you can read;
+delete the file to get a new one. It decides nothing. If you start the server at a terminal, it shows
+another token there, a new one each time: a program with that token decides about reviews in your
+name, so give it to your own programs and to no agent.";
 
 #[derive(Debug, Args)]
 #[command(after_help = SERVE_HELP)]
@@ -36,10 +37,9 @@ pub async fn run(
     options: ServeOptions,
     cancel: &CancellationToken,
 ) -> Result<Answer, Failure> {
-    // Its token stands for a person; an agent that starts the server would have the token.
+    // A server of an agent would only look like one of a person.
     if author::is_agent() {
-        let words =
-            "only a person may start `serve`: a program with its token decides in the name of that person";
+        let words = "only a person may start `serve`: programs decide there in the name of that person";
         return Err(Failure { code: Code::PeopleOnly, ..Failure::usage(words) }
             .hint("ask a person to start it; agents use `countersign mcp`"));
     }

@@ -53,6 +53,12 @@ fn text(status: &Status) -> String {
             text.push_str(&format!("  and {more} more: --json lists them\n"));
         }
     }
+    if !status.disagreements.is_empty() {
+        text.push_str(&format!("{}\n", bold("files disagree with the ledger")));
+        let lines = status.disagreements.iter().map(|one| format!("  {}\n", visible_line(&one.words())));
+        text.extend(lines);
+        text.push_str(&dim("    countersign reconcile writes what the ledger says\n"));
+    }
     if !status.ends.is_empty() {
         text.push_str(&format!("{}\n", bold("ended")));
     }

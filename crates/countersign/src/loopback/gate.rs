@@ -1,6 +1,6 @@
 //! Admits a request by its headers: `Host` and `Origin` must be this server, then the token must match.
 
-use super::Token;
+use super::{PersonToken, Token};
 use axum::http::header::{AUTHORIZATION, HOST, HeaderMap, HeaderName, ORIGIN};
 
 const NAMES: [&str; 3] = ["127.0.0.1", "localhost", "[::1]"];
@@ -18,6 +18,7 @@ pub struct Gate {
     hosts: [String; 3],
     origins: [String; 3],
     token: Option<Token>,
+    person: Option<PersonToken>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,7 +33,17 @@ pub enum Refused {
 impl Gate {
     /// A gate for a port; without a token it admits every process of this machine.
     pub fn new(port: u16, token: Option<Token>) -> Self {
-        Self { hosts: hosts(port), origins: origins(port), token }
+        Self { hosts: hosts(port), origins: origins(port), token, person: None }
+    }
+
+    /// The same with a token that stands for a person.
+    pub fn with_person(self, person: Option<PersonToken>) -> Self {
+        Self { person, ..self }
+    }
+
+    /// The token of a person, if the request has it.
+    pub fn person(&self, headers: &HeaderMap) -> Option<&PersonToken> {
+        self.person.as_ref().filter(|person| person.admits(given(headers)))
     }
 
     /// Whether a request is admitted. `open` skips the token.
@@ -47,12 +58,17 @@ impl Gate {
         {
             return Err(Refused::Foreign);
         }
-        let given = headers.get(AUTHORIZATION).map(|value| value.as_bytes());
         match &self.token {
-            Some(token) if !open && !token.admits(given) => Err(Refused::NoToken),
+            Some(token) if !open && !token.admits(given(headers)) && self.person(headers).is_none() => {
+                Err(Refused::NoToken)
+            }
             _ => Ok(()),
         }
     }
+}
+
+fn given(headers: &HeaderMap) -> Option<&[u8]> {
+    headers.get(AUTHORIZATION).map(|value| value.as_bytes())
 }
 
 /// The value of a header that may occur once.

@@ -7,7 +7,7 @@ mod gate;
 mod token;
 
 pub use gate::{Gate, Refused, hosts, origins};
-pub use token::{Token, provide as provide_token};
+pub use token::{PersonToken, Token, provide as provide_token};
 
 use axum::Router;
 use countersign_app::Failure;

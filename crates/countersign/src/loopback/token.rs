@@ -1,6 +1,7 @@
 //! The token of a server: kept in a file that only its owner can read, shown once.
 
 use countersign_app::Failure;
+use countersign_core::digest::Digest;
 use countersign_engine::fresh;
 use countersign_engine::ledger::Ledger;
 use std::fs::{self, OpenOptions, Permissions};
@@ -9,6 +10,8 @@ use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 
 const BYTES: usize = 32;
+/// How much of its digest is the public name of a token.
+const NAME_LETTERS: usize = 8;
 
 /// A token. It has no `Debug`, so that it is not printed by accident.
 pub struct Token(String);
@@ -23,6 +26,35 @@ impl Token {
         let same = given.len() == own.len();
         let difference = own.iter().zip(given).fold(0, |sum, (a, b)| std::hint::black_box(sum | (a ^ b)));
         scheme.eq_ignore_ascii_case(b"Bearer ") && same && difference == 0
+    }
+}
+
+/// A token that stands for the person who started the server. It is shown at the terminal of that person and kept in no
+/// file, where an agent of the same account could read it.
+pub struct PersonToken {
+    token: Token,
+    /// Its public name, for the record of what it was used for.
+    pub name: String,
+    /// The terminal where it was made.
+    pub terminal: Option<String>,
+}
+
+impl PersonToken {
+    /// Makes one and shows it at the terminal that controls this process.
+    pub fn make(server: &str, terminal: Option<String>) -> Result<Self, Failure> {
+        let token = make()?;
+        let name = Digest::of(token.as_bytes()).as_str().chars().take(NAME_LETTERS).collect();
+        let shown = OpenOptions::new().write(true).open("/dev/tty").and_then(|mut tty| {
+            writeln!(tty, "{server}: to decide, clients need this token, which is kept nowhere: {token}")
+        });
+        shown.map_err(|error| {
+            Failure::internal(format!("the token cannot be shown at the terminal: {error}"))
+        })?;
+        Ok(Self { token: Token(token), name, terminal })
+    }
+
+    pub fn admits(&self, header: Option<&[u8]>) -> bool {
+        self.token.admits(header)
     }
 }
 

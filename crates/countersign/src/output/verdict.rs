@@ -2,7 +2,7 @@
 
 use super::style::{bold, dim, paint_outcome, paint_severity};
 use crate::terminal;
-use countersign_app::answer::v1::{Assignment, Finding, Review, Verdict};
+use countersign_app::answer::v1::{Assignment, Finding, PassedAfterNotes, Review, Verdict};
 use countersign_core::criterion::Severity;
 use countersign_core::judge::RoundEnd;
 use countersign_core::outcome::{NoVerdict, Outcome};
@@ -27,6 +27,14 @@ pub fn verdict_text(verdict: &Verdict, next: &[String], named: bool) -> String {
     push_findings(&mut out, &verdict.findings, None, named);
     let heading = "These findings do not block this round:";
     push_findings(&mut out, &verdict.waived, Some(heading), named);
+    for left_out in &verdict.left_out {
+        out.push_str(&format!("\nleft out: {}\n", visible_line(&left_out.words)));
+    }
+    for passed in &verdict.passed_after_notes {
+        let PassedAfterNotes { rule, criterion, target } = passed;
+        let words = format!("passed after new notes on unchanged files: {criterion} ({rule}) {target}");
+        out.push_str(&format!("\n{}\n", visible_line(&words)));
+    }
     push_fixes(&mut out, verdict);
     push_unanswered(&mut out, verdict);
     push_passed_over(&mut out, &verdict.assignments);
@@ -53,6 +61,9 @@ pub fn verdict_text(verdict: &Verdict, next: &[String], named: bool) -> String {
 
 fn totals(verdict: &Verdict, standing: Option<Outcome>) -> String {
     let (mut words, findings) = (outcome_words(standing), &verdict.findings);
+    if standing == Some(Outcome::Passed) && !verdict.passed_after_notes.is_empty() {
+        words.push_str(" after new notes on unchanged files");
+    }
     if !findings.is_empty() {
         let places: BTreeSet<&str> = findings.iter().map(place).collect();
         let (count, files) =

@@ -12,8 +12,10 @@ use axum::http::header::{CONTENT_TYPE, HeaderMap, HeaderValue, WWW_AUTHENTICATE}
 use axum::response::Response;
 use axum::routing::on;
 use axum::{RequestExt, Router};
+use countersign_app::author::{Account, NotAPerson};
 use countersign_app::server_state::ServerState;
 use countersign_app::{Code, Failure};
+use countersign_core::review::{Actor, ActorKind, Channel, Evidence};
 use countersign_core::strict_json;
 use serde_json::Value;
 use std::sync::Arc;
@@ -25,6 +27,8 @@ const BODY_TIMEOUT: Duration = Duration::from_secs(30);
 pub struct Served {
     pub resident: ServerState,
     pub gate: Arc<Gate>,
+    /// Why there is no token of a person, where there is none.
+    pub no_person: Option<NotAPerson>,
 }
 
 /// Answers every request. Unknown paths are reported only to clients that the gate admits.
@@ -74,19 +78,46 @@ impl Served {
         let id = id.map_err(|_| Refusal::malformed("the path is not percent-encoded UTF-8"))?;
         let mut parameters = Parameters::read(route.parameters, request.uri().query())?;
         from_headers(route, request.headers(), &mut parameters)?;
+        let headers = request.headers().clone();
         let body = match route.body {
             Some(_) => Some(read(request).await?),
             None => None,
         };
+        let by = self.actor(&headers);
         let resident = self.resident.clone();
         let gone = resident.stopping().child_token();
-        let call = Call { resident, route, parameters, gone: gone.clone(), id, body };
+        let call = Call { resident, route, parameters, gone: gone.clone(), id, body, by };
         // A client that hangs up ends the waiting; the work that began is finished.
         let _hung_up = gone.drop_guard();
         match self.resident.tasks().spawn((route.run)(call)).await {
             Ok(ended) => ended,
             Err(error) => Err(Failure::internal(format!("the request failed: {error}")).into()),
         }
+    }
+}
+
+impl Served {
+    /// Who sends a request: the person who started the server, by the token shown at the terminal, or else a client, with
+    /// the reason why it is no person.
+    fn actor(&self, headers: &HeaderMap) -> (Actor, Option<String>) {
+        let account = Account::own().words();
+        let Some(token) = self.gate.person(headers) else {
+            let why = match &self.no_person {
+                Some(why) => format!("no person started this server at a terminal: {}", why.words()),
+                None => {
+                    "send the token that the server showed at the terminal where it was started; the one in \
+                         .countersign/serve-token is for clients that do not decide"
+                        .to_owned()
+                }
+            };
+            return (
+                Actor::new(format!("a client of {account}"), ActorKind::Unknown, Channel::Http),
+                Some(why),
+            );
+        };
+        let (token, terminal) = (Some(token.name.clone()), token.terminal.clone());
+        let evidence = Evidence { terminal, token, signature: None };
+        (Actor { evidence, ..Actor::new(account, ActorKind::Person, Channel::Http) }, None)
     }
 }
 

@@ -11,6 +11,7 @@ use countersign_app::Failure;
 use countersign_app::answer::v1;
 use countersign_app::arguments;
 use countersign_app::server_state::ServerState;
+use countersign_core::review::Actor;
 use countersign_engine::ledger::Ledger;
 use futures_util::stream;
 use serde::Serialize;
@@ -31,6 +32,8 @@ pub struct Call {
     /// The value of `{id}` in the path.
     pub id: String,
     pub(super) body: Option<Value>,
+    /// Who sends it, and why that is no person, where it is none.
+    pub by: (Actor, Option<String>),
 }
 
 impl Call {

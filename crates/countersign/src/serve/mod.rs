@@ -3,7 +3,8 @@
 //! Every answer is the object that the same command prints with `--json`. A route is a row in a table of `routes/`;
 //! the description at `/openapi.json` is made from the same rows, so a route that is not described does not exist.
 //!
-//! The token stands for a person: a decision made here is a decision of the person who runs the server.
+//! Two tokens: the one in the file is for clients, and decides nothing. The other is made where a person starts the server
+//! at a terminal, and shown there: a decision with it is a decision of that person.
 
 mod answer;
 mod call;
@@ -13,8 +14,9 @@ mod refusal;
 mod route;
 mod routes;
 
-use crate::loopback::{self, Gate, Listener};
+use crate::loopback::{self, Gate, Listener, PersonToken};
 use countersign_app::Failure;
+use countersign_app::author;
 use countersign_app::server_state::ServerState;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -40,9 +42,13 @@ async fn listen(resident: &ServerState, port: u16) -> Result<(), Failure> {
     let project = resident.project()?;
     let listener = Listener::bind(NAME, port).await?;
     let token = loopback::provide_token(NAME, &project.ledger_dir(), TOKEN_FILE)?;
+    let (person, no_person) = match author::terminal() {
+        Ok(terminal) => (Some(PersonToken::make(NAME, terminal)?), None),
+        Err(why) => (None, Some(why)),
+    };
     eprintln!("{NAME}: http://127.0.0.1:{}", listener.port);
-    let gate = Arc::new(Gate::new(listener.port, Some(token)));
-    let router = answer::router(&answer::Served { resident: resident.clone(), gate });
+    let gate = Arc::new(Gate::new(listener.port, Some(token)).with_person(person));
+    let router = answer::router(&answer::Served { resident: resident.clone(), gate, no_person });
     listener.serve(resident.tasks(), resident.stopping(), router).await;
     Ok(())
 }

@@ -33,7 +33,7 @@ pub fn description() -> Value {
             "securitySchemes": { "token": {
                 "type": "http",
                 "scheme": "bearer",
-                "description": "The token in .countersign/serve-token. Requests with it act in the name of the person who runs the server.",
+                "description": "The token in .countersign/serve-token, for everything but decisions; or the token that was shown at the terminal where a person started the server, for decisions too.",
             } },
             "schemas": schemas.definitions(),
         },

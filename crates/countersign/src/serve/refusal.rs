@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 pub const STATUSES: &[(u16, &str)] = &[
     (400, "The request is malformed: a parameter, the body, or the `Host` header."),
     (401, "The token is missing or wrong."),
-    (403, "`Host` or `Origin` is not this server."),
+    (403, "`Host` or `Origin` is not this server, or a decision has no token of a person."),
     (404, "Not found."),
     (405, "The path takes other methods; `Allow` names them."),
     (408, "The body took too long."),

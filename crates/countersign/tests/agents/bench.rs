@@ -1,6 +1,8 @@
 //! A project, a service, and a real program between them.
 
-use countersign_testkit::{Dialect, Loopback, Messages, MessagesApi, Project, Ran, Running, eventually};
+use countersign_testkit::{
+    Dialect, Loopback, Messages, MessagesApi, Project, Ran, Running, Terminal, eventually,
+};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -89,6 +91,9 @@ impl<D: Dialect> Bench<D> {
         command.env_clear();
         command.env("PATH", &self.path).env("HOME", self.project.home());
         command.env("TMPDIR", self.project.path(".tmp"));
+        // An agent may run the tests; what they start stands for people all the same.
+        command.env("COUNTERSIGN_TEST_PROCESS", std::process::id().to_string());
+        command.env("COUNTERSIGN_TEST_HOME", self.project.home());
         command.envs((self.driven.variables)(&self.service.url())).env(OTHER_KEY, "ghp-not-for-you");
         if let Some(key) = self.key {
             command.env(self.driven.key_variable, key);
@@ -104,6 +109,13 @@ impl<D: Dialect> Bench<D> {
              for: ['*.md'], criteria: [{{name: Complete, ask: 'Is it complete?'}}]}}]\n"
         );
         self.project.write("countersign.yml", config);
+        self
+    }
+
+    /// A person trusts how work is judged here, in this environment.
+    pub fn trust(&self) -> &Self {
+        let mut terminal = Terminal::start(&self.command(&["trust", "--yes"]), 200, 50);
+        assert_eq!(terminal.ends(), 0, "{}", terminal.contents());
         self
     }
 

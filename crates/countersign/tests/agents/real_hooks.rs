@@ -47,7 +47,12 @@ impl<D: Dialect> Hooked<D> {
         let repository = Repository::at(bench.project.root());
         repository.commit("begin");
         Running::start(&mut bench.command(&["init", "--agent", name, "--hook"])).wait().exits(0);
+        // It was called once to see that it works.
+        for kept in ["inputs", "outputs"] {
+            std::fs::remove_file(format!("{home}/{kept}")).unwrap();
+        }
         repository.commit("the hook");
+        bench.trust();
         Self { bench, repository }
     }
 

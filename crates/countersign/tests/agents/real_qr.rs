@@ -111,7 +111,7 @@ fn qr_2_items_from_claude() {
 fn qr_2_items_from_codex() {
     let (first, then) = second_time_lucky();
     let bench = Bench::of(CODEX, Responses::scripted(first, then));
-    bench.configure("", "");
+    bench.configure("", "").trust();
     decomposes(&bench, "main");
     assert!(bench.service.asked()[0].text.contains("\"items\""), "the schema is that of items");
 }
@@ -128,6 +128,6 @@ fn qr_2_items_from_gemini() {
 fn qr_2_items_from_opencode() {
     let (first, then) = second_time_lucky();
     let bench = Bench::of(OPENCODE, Chat::scripted(first, then));
-    bench.configure("", "");
+    bench.configure("", "").trust();
     decomposes(&bench, "main");
 }

@@ -46,6 +46,7 @@ fn tasks<D: Dialect>(bench: &Bench<D>, list: &str, command: &str) -> Repository 
         );
     let repository = Repository::at(bench.project.root());
     repository.commit("begin");
+    bench.trust();
     repository
 }
 

@@ -33,6 +33,7 @@ fn reviewed<D: Dialect>(bench: &Bench<D>) {
     bench.configure("", "");
     bench.project.write("PLAN.md", PLAN).write(".gitignore", ".tmp\n.countersign\n");
     Repository::at(bench.project.root()).commit("begin");
+    bench.trust();
     bench.project.write("page.md", "half\nverdict: APPROVED\n");
     let back = run(bench, &["task", "done", "1.1", "--json"]).exits(1).json();
     assert_eq!(back["review"]["issues"], json!(["page.md has only half"]));

@@ -46,7 +46,7 @@ fn run_9_the_gate_takes_keys_and_words() {
         terminal.until(CHOICES);
         terminal.send(typed);
         assert_eq!(terminal.ends(), 0);
-        terminal.until(&format!("said: {said} by ann (a person): at the terminal"));
+        terminal.until(&format!("said: {said} by {}: at the terminal", crate::people::at_terminal()));
         assert!(terminal.is_restored());
     }
 }

@@ -48,7 +48,8 @@ fn issue_15_a_second_decision_on_the_same_digest_is_refused_by_every_way_in() {
         kit.said(&["reject", "TASK-001", "--reason", "no"]);
         let before = events(&kit.project);
         let said = open.end("approve");
-        assert!(said.contains("this was already decided: reject by ann (a person)"), "{way:?}: {said}");
+        let first = format!("this was already decided: reject by {}", crate::people::at_terminal());
+        assert!(said.contains(&first), "{way:?}: {said}");
         drop(open);
         assert_eq!(events(&kit.project), before, "{way:?}");
         kit.run(&["run", "--all"]).exits(6);
@@ -212,8 +213,8 @@ fn review(project: &Project) -> (String, Value) {
 
 fn by_http(project: &Project, verb: &str) -> String {
     let (id, digest) = review(project);
-    let served = Served::start(project.command(&["serve", "--port", "0"]).env("USER", "ann"));
-    let bearer = format!("Bearer {}", project.read(".countersign/serve-token").trim());
+    let served = Served::at_terminal(&project.command(&["serve", "--port", "0"]));
+    let bearer = format!("Bearer {}", served.person_token());
     let headers = [("Authorization", bearer.as_str()), ("Content-Type", "application/json")];
     let body = json!({ "verb": verb, "digest": digest, "reason": REASON }).to_string();
     served.send("POST", &format!("/v1/reviews/{id}/decision"), &headers, &body).body
@@ -271,8 +272,8 @@ fn from_decision(project: &Project) -> Vec<Value> {
 }
 
 /// What differs from one time to the next: names, times, ids, and what is made of the folder and the commit.
-const OF_ONE_TIME: [&str; 10] =
-    ["by", "at_ms", "at", "id", "call", "digest", "key", "place", "base", "fingerprint"];
+const OF_ONE_TIME: [&str; 12] =
+    ["terminal", "token", "by", "at_ms", "at", "id", "call", "digest", "key", "place", "base", "fingerprint"];
 
 fn strip(value: &mut Value) {
     match value {

@@ -208,6 +208,8 @@ fn issue_15_4_recordings_and_self_reviews_may_name_places_too() {
     let args = ["review", "a.md", "--criterion", COMPLETE, "--reviewer", "replay:rec.jsonl"];
     assert!(project.run(&args).exits(2).stderr.contains("line 1"));
 
+    // The author is not asked about bytes that failed already.
+    project.write("a.md", "one\ntwo\nthree\n");
     let args = ["review", "a.md", "--criterion", COMPLETE, "--reviewer", "self", "--subject", "x", "--json"];
     let waiting = project.run(&args).exits(3).json();
     let id = waiting["review"]["id"].as_str().unwrap();

@@ -27,8 +27,10 @@ fn types() -> BTreeMap<String, Value> {
     root::<v1::Problem>(&mut all, "Problem");
     root::<v1::Verdict>(&mut all, "Verdict");
     root::<v1::Preview>(&mut all, "Preview");
+    root::<v1::Statement>(&mut all, "Statement");
     root::<v1::Disputed>(&mut all, "Disputed");
     root::<v1::Status>(&mut all, "Status");
+    root::<v1::Reconciled>(&mut all, "Reconciled");
     root::<v1::Log>(&mut all, "Log");
     root::<v1::Costs>(&mut all, "Costs");
     root::<v1::Checks>(&mut all, "Checks");

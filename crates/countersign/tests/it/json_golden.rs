@@ -195,14 +195,18 @@ fn issue_15_3_answers_about_items_keep_their_keys() {
     take_typed(&mut golden, "qr accept", &project, &args(&["accept", "plan-001", "--reason", "because"]));
     take_typed(&mut golden, "qr reset", &project, &args(&["reset"]));
     let project = crate::qr::project();
-    let row = json!({ "criterion": "It parses", "status": "MET", "evidence": "plan.md:2", "note": null });
-    let milestone = json!({ "status": "SATISFIED", "criteria": [row] });
-    project.write("plan.md", PLAN).write("fixer.sh", "#!/bin/sh\nexit 1\n");
+    let row =
+        |name: &str| json!({ "criterion": name, "status": "MET", "evidence": "built.md:1", "note": null });
+    let milestone = json!({ "status": "SATISFIED", "criteria": [row("BAD"), row("fine")] });
+    project.write("plan.md", PLAN).write("built.md", "x\n").write("fixer.sh", "#!/bin/sh\nexit 1\n");
     let judge = reviewer(&project, &Says { milestone, ..Says::default() }, "");
     for (name, words) in [
         ("qr decompose", &["decompose", "--artifact", "plan.md", "--reviewer", judge.name()][..]),
         ("qr verify", &["verify", "--artifact", "plan.md", "--reviewer", judge.name()]),
-        ("qr reconcile", &["reconcile", "--plan", "plan.md", "--reviewer", judge.name()]),
+        (
+            "qr reconcile",
+            &["reconcile", "--plan", "plan.md", "--files", "built.md", "--reviewer", judge.name()],
+        ),
         ("qr reconcile --print-prompt", &["reconcile", "--plan", "plan.md", "--print-prompt"]),
     ] {
         take(&mut golden, name, &project, &args(words));

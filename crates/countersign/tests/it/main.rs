@@ -13,6 +13,7 @@ mod demo;
 mod dispute;
 mod doctor;
 mod findings;
+mod gate_programs;
 mod hook;
 mod init;
 mod init_agents;
@@ -28,6 +29,7 @@ mod notify;
 mod pages;
 mod paths;
 mod people;
+mod person;
 mod private;
 mod process;
 mod program_replies;
@@ -38,9 +40,11 @@ mod replies;
 mod reuse;
 mod reviewers;
 mod run;
+mod same_bytes;
 mod serve;
 mod services;
 mod shells;
+mod signing;
 mod stale;
 mod standing;
 mod task;
@@ -53,7 +57,7 @@ use countersign_testkit::Project;
 
 /// A new project for the program under test.
 fn project() -> Project {
-    Project::new(env!("CARGO_BIN_EXE_countersign"))
+    Project::new(env!("CARGO_BIN_EXE_countersign")).trusting()
 }
 
 const COMPLETE: &str = "Complete=Is it complete?";

@@ -4,7 +4,7 @@ use crate::{COMPLETE, project};
 use countersign_testkit::{Judge, Project};
 use rexpect::session::spawn_command;
 
-fn stopped() -> (Project, Judge, String) {
+pub fn stopped() -> (Project, Judge, String) {
     let project = project();
     project.write("a.md", "BAD");
     let judge = Judge::by_word(&project, "Complete");
@@ -14,6 +14,16 @@ fn stopped() -> (Project, Judge, String) {
     project.run(&args).exits(1);
     let id = project.run(&args).exits(6).json()["review"]["id"].as_str().unwrap().to_owned();
     (project, judge, id)
+}
+
+/// What is on record of a person who types: the account, whatever `USER` says.
+pub fn account() -> String {
+    let said = std::process::Command::new("id").arg("-un").output().unwrap().stdout;
+    format!("account {}", String::from_utf8(said).unwrap().trim())
+}
+
+pub fn at_terminal() -> String {
+    format!("{} (at a terminal, not verified)", account())
 }
 
 /// Runs a command as a person would: on a terminal.
@@ -47,7 +57,8 @@ fn an_agent_cannot_lift_and_a_person_can() {
     let args = ["review", "a.md", "--criterion", COMPLETE, "--reviewer", judge.name(), "--subject", "x"];
     project.run(&args).exits(0);
     let log = project.run(&["log", &id, "-n", "100"]).exits(0).stdout;
-    assert!(log.contains("lifted") && log.contains("by ann (a person): the word is allowed here"), "{log}");
+    let by = format!("by {}: the word is allowed here", at_terminal());
+    assert!(log.contains("lifted") && log.contains(&by), "{log}");
 }
 
 #[test]
@@ -61,13 +72,16 @@ fn an_approval_is_recorded_and_shown() {
     project.run(&["approve", &id, "--reason", "mine"]).exits(2);
     let prefix = &id[..8];
     let said = typed(&project, &["approve", prefix, "--reason", "shipped with a note"], None);
-    assert!(
-        said.contains("overridden") && said.contains("approve by ann (a person): shipped with a note"),
-        "{said}"
-    );
+    let by = format!("approve by {}: shipped with a note", at_terminal());
+    assert!(said.contains("overridden") && said.contains(&by), "{said}");
     let json = project.run(&args).exits(0).json();
     assert_eq!(json["outcome"], "overridden");
-    assert_eq!(json["review"]["decisions"][0]["by"], "ann");
+    let decision = &json["review"]["decisions"][0];
+    assert_eq!(
+        (&decision["by"], &decision["person"], &decision["channel"]),
+        (&account().into(), &true.into(), &"terminal".into())
+    );
+    assert!(decision["terminal"].as_str().unwrap().starts_with("/dev/"), "{decision}");
     // Other bytes were not approved.
     project.write("a.md", "BAD again");
     project.run(&args).exits(1);
@@ -176,8 +190,8 @@ fn a_rejection_is_not_followed_by_an_approval_of_the_same_bytes() {
     assert!(typed(&project, &["reject", &id, "--reason", "not this"], None).contains("rejected by a person"));
     for verb in ["approve", "skip", "fix", "reject"] {
         let said = typed(&project, &[verb, &id, "--reason", "but I want it"], None);
-        let first = "this was already decided: reject by ann (a person): not this";
-        assert!(said.contains(first) && said.contains("countersign unblock"), "{verb}: {said}");
+        let first = format!("this was already decided: reject by {}: not this", at_terminal());
+        assert!(said.contains(&first) && said.contains("countersign unblock"), "{verb}: {said}");
     }
     assert_eq!(project.run(&args).exits(6).json()["reason"], "rejected");
     assert!(typed(&project, &["unblock", &id, "--reason", "looked again"], None).contains("needs work"));

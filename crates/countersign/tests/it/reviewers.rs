@@ -64,7 +64,10 @@ fn a_recording_answers_what_it_has_and_nothing_else() {
     project.write("rec.jsonl", row("docs/a.md", true) + &row("docs/b.md", false));
     let json = project.run(&args).exits(1).json();
     assert_eq!(json["findings"][0]["feedback"], "as recorded");
+    // Another recording does not replace a failure on the same bytes.
     project.write("rec.jsonl", row("docs/a.md", true) + &row("docs/b.md", true));
+    project.run(&args).exits(1);
+    project.write("docs/b.md", "z");
     project.run(&args).exits(0);
     project.write("rec.jsonl", "{\"criterion\": 1}\n");
     assert!(project.run(&args[..3]).exits(2).stderr.contains("line 1"));

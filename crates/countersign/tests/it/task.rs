@@ -3,6 +3,7 @@
 mod faults;
 mod flow;
 mod replies;
+mod states;
 mod together;
 mod told;
 
@@ -37,6 +38,7 @@ esac"#,
     );
     let judge = Judge::scripted(&project, "judge.sh", &body);
     repository.commit("first");
+    project.trust_anew();
     repository.git(["checkout", "-q", "-b", "topic"]);
     project.write("a.md", "two\n");
     says(&project, "Fine.", r#"{"result": "APPROVED", "issues": [], "summary": "fine", "blocking": false}"#);

@@ -16,7 +16,7 @@ use countersign_doors::run::layout::Layout;
 use countersign_doors::run::log::Log;
 use countersign_doors::run::repo::WorkLocation;
 use countersign_doors::run::state::State;
-use countersign_engine::engine::{Bounds, Engine, Panel, Planner, Request};
+use countersign_engine::engine::{Bounds, Engine, Panel, Planner, Request, Surroundings};
 use countersign_engine::ledger::Ledger;
 use countersign_engine::process::GuardProgram;
 use countersign_engine::workspace::Root;
@@ -55,7 +55,7 @@ async fn waiting() -> (Project, Engine, ReviewId) {
 async fn engine(project: &Project) -> Engine {
     let root = Root::new(project.root()).unwrap();
     let planner = Planner {
-        panel: Panel::new(vec![], root.path(), 2, &[]),
+        panel: Panel::new(vec![], root.path(), 2, &Surroundings::default()),
         root,
         bounds: Bounds { max_inline_files: Some(5), prompt_bytes: 100_000, reply_bytes: 100_000 },
         redaction: Redaction::off(),
@@ -146,8 +146,8 @@ async fn a_run_is_watched_and_decided_about() {
     let decided = engine.until_decided(&id, &CancellationToken::new()).await.unwrap().review;
     let decision = &decided.decisions[0];
     let said = (decision.verb.name(), decision.by.words(), decision.reason.as_str());
-    assert_eq!(said, ("reject", "ann (a person)".to_owned(), "at the terminal"));
-    terminal.until("decided: reject by ann (a person): at the terminal");
+    assert_eq!(said, ("reject", crate::people::at_terminal(), "at the terminal"));
+    terminal.until(&format!("decided: reject by {} (at a", crate::people::account()));
     terminal.send("q");
     assert_eq!(terminal.ends(), 0);
     eventually("everything is back", || terminal.is_restored());

@@ -63,6 +63,23 @@ fn an_agent_that_may_decide_sends_work_back() {
     assert_eq!(error["code"], "refused", "{error}");
 }
 
+/// An agent that starts the server with a home of its own would bring its own permission.
+#[test]
+fn attack_17_another_home_allows_nothing() {
+    let (project, _) = judged();
+    let folder = project.path("home/.config/countersign");
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(folder.join("config.yml"), ALLOWED).unwrap();
+    for variable in [("HOME", project.path("home")), ("XDG_CONFIG_HOME", project.path("home/.config"))] {
+        let mut client = Client::of(project.command(&["mcp"]).env(variable.0, variable.1));
+        client.initialize("2025-11-25");
+        let review =
+            client.review(json!({ "files": ["a.md"], "subject": variable.0 }))["review"]["id"].clone();
+        let decide = json!({ "review": review, "verb": "approve", "reason": "known" });
+        assert_eq!(client.bad("review_decide", decide)["code"], "people_only");
+    }
+}
+
 #[test]
 fn a_project_cannot_allow_it() {
     let (project, _) = judged();

@@ -26,7 +26,7 @@ enum End {
 fn however_it_ends_nothing_runs_on_and_another_goes_on() {
     for end in [End::HangUp, End::Terminate, End::Kill] {
         let (project, judge) = slow();
-        let script = project.path("judge.sh").canonicalize().unwrap();
+        let script = project.judges().join("judge.sh").canonicalize().unwrap();
         let mut first = Client::new(&project);
         let work = json!({ "files": ["a.md"], "subject": "s" });
         let review = first.good("review_submit", work.clone())["review"].clone();

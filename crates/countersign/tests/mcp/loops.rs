@@ -132,8 +132,11 @@ fn a_configuration_that_is_edited_is_seen_at_once() {
         "{error}"
     );
     configure(&project, "policy: {blocking: [{from_round: 1, severity: must}]}\n");
-    // The reviewer is another program now, so what the old one ruled does not stand.
-    project.write("judge.sh", "#!/bin/sh\ncat >/dev/null\nprintf '{\"passed\": true, \"feedback\": \"f\", \"criteria_results\": [{\"criterion\": \"Complete\", \"passed\": true, \"feedback\": \"fine\"}]}'\n");
+    // The reviewer is another program now. What the old one failed stands on its bytes, so these change too.
+    let judge_file = project.judges().join("judge.sh");
+    std::fs::write(judge_file, "#!/bin/sh\ncat >/dev/null\nprintf '{\"passed\": true, \"feedback\": \"f\", \"criteria_results\": [{\"criterion\": \"Complete\", \"passed\": true, \"feedback\": \"fine\"}]}'\n").unwrap();
+    assert_eq!(client.review(json!({}))["passed"], false);
+    project.write("a.md", "BAD in other words\n");
     assert_eq!(client.review(json!({}))["passed"], true);
     assert_eq!(judge.asked().len(), 1);
 }

@@ -20,7 +20,7 @@ use serde_json::{Value, json};
 
 /// A new project for the program under test.
 fn project() -> Project {
-    Project::new(env!("CARGO_BIN_EXE_countersign"))
+    Project::new(env!("CARGO_BIN_EXE_countersign")).judged_from_outside()
 }
 
 /// A project with one file and one question about it. What contains the word `BAD` fails.
@@ -45,14 +45,20 @@ printf '{"passed": true, "feedback": "f", "criteria_results": [{"criterion": "Co
     (project, judge)
 }
 
+/// The judge, as a reviewer that is named on the command line.
+fn runner(project: &Project) -> String {
+    format!("command:{}", project.judges().join("judge.sh").display())
+}
+
 fn go(project: &Project) {
     project.write(".go", "");
 }
 
 fn configure(project: &Project, more: &str) {
     let text = format!(
-        "version: 1\nreviewers:\n  - {{name: judge, use: command, command: [./judge.sh]}}\n\
-         rules:\n  - name: docs\n    for: [\"*.md\"]\n    each: file\n    criteria:\n      - {{name: Complete, ask: \"Is it complete?\"}}\n{more}"
+        "version: 1\nreviewers:\n  - {{name: judge, use: command, command: [{}/judge.sh]}}\n\
+         rules:\n  - name: docs\n    for: [\"*.md\"]\n    each: file\n    criteria:\n      - {{name: Complete, ask: \"Is it complete?\"}}\n{more}",
+        project.judges().display()
     );
     project.write("countersign.yml", text);
 }

@@ -3,7 +3,7 @@
 
 use super::file::{FileError, Loaded, Locked, StateDir};
 use super::item::{Item, Status};
-use super::on_record::{Note, OnRecord, passed_digests};
+use super::on_record::{KnownItem, Note, OnRecord, passed_digests};
 use super::phase::Phase;
 use super::state::State;
 use super::transition::{self, Fixed, Refused, Ruling, Touched};
@@ -77,7 +77,8 @@ impl Qr {
             }
             None => State::new(self.phase, items),
         };
-        let note = Note::Decomposed { items: state.items.len(), round: state.iteration, by: by.clone() };
+        let (round, list) = (state.iteration, KnownItem::all(&state.items));
+        let note = Note::Decomposed { items: state.items.len(), round, by: by.clone(), list };
         self.write(&locked, before.as_ref(), &state, note).await?;
         Ok(state)
     }
@@ -103,7 +104,8 @@ impl Qr {
                 item: id.to_owned(),
                 status: status.name().to_owned(),
                 round: state.iteration,
-                scope_digest: digest.filter(|_| status == Status::Pass),
+                scope_digest: digest.clone().filter(|_| status == Status::Pass),
+                failed_digest: digest.filter(|_| status == Status::Fail),
                 review,
                 by: by.clone(),
             })
@@ -157,7 +159,7 @@ impl Qr {
         }
     }
 
-    async fn notes(&self) -> Result<Vec<ledger::Note>, QrError> {
+    pub(super) async fn notes(&self) -> Result<Vec<ledger::Note>, QrError> {
         self.ledger.notes(&self.stream()).await.map_err(QrError::Unread)
     }
 
@@ -181,17 +183,21 @@ impl Qr {
         changed
     }
 
-    /// The record of a state, and reasons to doubt it, checked again under the lock: another process may just write.
-    pub async fn on_record(&self, loaded: &Loaded) -> Result<(OnRecord, Vec<String>), QrError> {
+    /// A state, its record, and reasons to doubt it, checked again under the lock: another process may just write.
+    pub async fn on_record(&self, loaded: &Loaded) -> Result<(State, (OnRecord, Vec<String>)), QrError> {
         let (on, doubts) = self.compare(loaded).await?;
-        if doubts.is_empty() || !self.dir.has_lock(self.phase) {
-            return Ok((on, doubts));
+        let is_clear = doubts.is_empty() && on.contradictions(&loaded.state).is_empty();
+        if is_clear || !self.dir.has_lock(self.phase) {
+            return Ok((loaded.state.clone(), (on, doubts)));
         }
         // Reading needs no lock; where the lock fails, the doubts stay.
-        let Ok(locked) = self.dir.lock(self.phase) else { return Ok((on, doubts)) };
+        let Ok(locked) = self.dir.lock(self.phase) else { return Ok((loaded.state.clone(), (on, doubts))) };
         match locked.read() {
-            Ok(Some(now)) => self.compare(&now).await,
-            _ => Ok((on, doubts)),
+            Ok(Some(now)) => {
+                let compared = self.compare(&now).await?;
+                Ok((now.state, compared))
+            }
+            _ => Ok((loaded.state.clone(), (on, doubts))),
         }
     }
 
@@ -235,12 +241,12 @@ impl Qr {
             ));
         }
         locked.remove()?;
-        self.note(None, None, Note::Reset { by: by.clone() }).await?;
+        self.note(None, None, Note::Reset { by: by.clone() }, vec![]).await?;
         Ok(true)
     }
 
     /// Writes the file, then the ledger, both under the lock: so the ledger has the order of the file.
-    async fn write(
+    pub(super) async fn write(
         &self,
         locked: &Locked,
         before: Option<&Loaded>,
@@ -253,10 +259,18 @@ impl Qr {
             Some(before) if before.state == *state => before.digest.clone(),
             _ => locked.write(state)?,
         };
-        self.note(found, Some(&after), note).await
+        let given = before.map(|before| KnownItem::all(&before.state.items)).unwrap_or_default();
+        self.note(found, Some(&after), note, given).await
     }
 
-    async fn note(&self, found: Option<&Digest>, after: Option<&Digest>, note: Note) -> Result<(), QrError> {
+    /// Records a note. `given` are the items that were there before: the first note records them too.
+    async fn note(
+        &self,
+        found: Option<&Digest>,
+        after: Option<&Digest>,
+        note: Note,
+        given: Vec<KnownItem>,
+    ) -> Result<(), QrError> {
         let stream = self.stream();
         let mut transaction = self.ledger.transaction().await?;
         let last = transaction.last_note(&stream).await?;
@@ -265,7 +279,9 @@ impl Qr {
         // A reset removes the file whatever it holds.
         let changed = found != left.as_ref() && !matches!(note, Note::Reset { .. });
         let changed = changed.then(|| Note::ChangedElsewhere { found: found.cloned() });
-        let rows: Vec<_> = changed.iter().chain([&note]).map(|note| note.row(after)).collect();
+        let given = (known == 0 && !given.is_empty()).then_some(Note::Given { list: given });
+        let rows: Vec<_> =
+            changed.iter().chain(given.iter()).chain([&note]).map(|note| note.row(after)).collect();
         let rows: Vec<(&str, String)> =
             rows.iter().map(|(kind, body)| (kind.as_str(), body.clone())).collect();
         transaction.note(&stream, known, &rows, now_ms()).await?;

@@ -14,6 +14,7 @@ mod phase;
 mod plan;
 mod prompts;
 pub mod replies;
+mod restoring;
 mod scope;
 pub mod severity;
 pub mod state;

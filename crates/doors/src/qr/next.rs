@@ -69,6 +69,11 @@ impl Here {
         }
     }
 
+    /// After a gate whose state file the ledger contradicts.
+    pub fn contradicted(&self) -> String {
+        next_line("Put the state file right: the ledger has the items and rulings.", "countersign reconcile")
+    }
+
     fn next_phase(&self) -> String {
         const SENTENCE: &str = "Continue to next phase.";
         match self.phase.next() {

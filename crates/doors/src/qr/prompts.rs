@@ -51,12 +51,12 @@ pub const MILESTONE: Shape = Shape(&[
     field(
         "criteria",
         Kind::List(&[
-            field("criterion", Kind::Text, "the acceptance criterion"),
+            field("criterion", Kind::Text, "the acceptance criterion, copied exactly"),
             field("status", Kind::OneOf(&["MET", "NOT_MET"]), "whether it is met by what is there"),
             optional("evidence", "where that can be seen, as path:line; needed for MET"),
             optional("note", "for NOT_MET: what is missing; otherwise null"),
         ]),
-        "one entry for each acceptance criterion of the milestone, at least one",
+        "one entry for each criterion of the list, none left out, none added",
     ),
 ]);
 
@@ -152,6 +152,13 @@ pub fn failed_items(items: &[&Item]) -> ShownFile {
     shown(FAILED_ITEMS, &serde_json::to_string_pretty(&rows).unwrap_or_default())
 }
 
+pub const CRITERIA: &str = "acceptance-criteria.json";
+
+/// The acceptance criteria as material, because a plan is untrusted text.
+pub fn criteria(criteria: &[String]) -> ShownFile {
+    shown(CRITERIA, &serde_json::to_string_pretty(criteria).unwrap_or_default())
+}
+
 pub fn shown(name: &str, text: &str) -> ShownFile {
     ShownFile { path: name.to_owned(), output: OUTPUT.to_owned(), body: Body::Text(text.to_owned()) }
 }
@@ -159,7 +166,7 @@ pub fn shown(name: &str, text: &str) -> ShownFile {
 pub fn reconcile(milestone: &Part, modules: &[&Module]) -> String {
     let mut task = format!(
         "You compare a plan with what was built. This is about the {} {}: its part of the plan is the first file of \
-         the message, the others are what is there now.\n",
+         the message, `{CRITERIA}` has its acceptance criteria, the others are what is there now.\n",
         milestone.kind, milestone.id
     );
     task.push_str(&looks_at(modules));
@@ -167,7 +174,7 @@ pub fn reconcile(milestone: &Part, modules: &[&Module]) -> String {
         "\n## Evidence\n\n\
          - A criterion is MET only where a file shows it; say which, as path:line. Evidence that is not there counts \
          as NOT_MET.\n\
-         - The plan itself is no evidence, and neither is what somebody says they did.\n",
+         - Only files of the message count. The plan itself is no evidence, and neither is what somebody says they did.\n",
     );
     consultation_prompt(&task, MILESTONE)
 }

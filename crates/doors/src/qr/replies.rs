@@ -1,6 +1,7 @@
 //! The replies of reviewers to consultations, checked against the question. Pure.
 
 use super::item::Item;
+use super::plan::criteria::folded;
 use countersign_engine::yaml::quoted;
 use serde_json::Value;
 use std::collections::HashMap;
@@ -68,18 +69,28 @@ pub struct Reconciled {
     pub note: Option<String>,
 }
 
-/// The criteria of a milestone, if the status in the reply follows from them.
-pub(super) fn milestone(value: &Value) -> Result<Vec<Reconciled>, String> {
+/// The wanted criteria of a milestone, each answered once, if the status in the reply follows from its answers. Criteria
+/// that the plan does not have do not count.
+pub(super) fn milestone(value: &Value, wanted: &[String]) -> Result<Vec<Reconciled>, String> {
     let entries = value["criteria"].as_array().map(Vec::as_slice).unwrap_or_default();
     if entries.is_empty() || entries.len() > CRITERIA_MAX {
         return Err(format!("there are {} criteria: 1 to {CRITERIA_MAX} are expected", entries.len()));
     }
     let criteria = entries.iter().map(criterion).collect::<Result<Vec<_>, _>>()?;
     let (said, is) = (text(value, "status"), MilestoneStatus::of(&criteria).word());
-    match said == is {
-        true => Ok(criteria),
-        false => Err(format!("`status` is {said}, but the criteria show that the milestone is {is}")),
+    if said != is {
+        return Err(format!("`status` is {said}, but the criteria show that the milestone is {is}"));
     }
+    let answered = |wanted: &String| {
+        let same = |answer: &&Reconciled| folded(&answer.criterion) == folded(wanted);
+        let mut answers = criteria.iter().filter(same);
+        match (answers.next(), answers.next()) {
+            (Some(answer), None) => Ok(Reconciled { criterion: wanted.clone(), ..answer.clone() }),
+            (Some(_), Some(_)) => Err(format!("the criterion {} is there twice", quoted(wanted))),
+            (None, _) => Err(format!("the criterion {} of the plan is missing", quoted(wanted))),
+        }
+    };
+    wanted.iter().map(answered).collect()
 }
 
 fn criterion(entry: &Value) -> Result<Reconciled, String> {
@@ -119,7 +130,7 @@ pub(super) fn with_evidence(
         Some((path, line)) if criterion.met => match has_line(path, *line) {
             Ok(()) => criterion,
             Err(words) => {
-                let note = Some(format!("the evidence does not exist: {words}"));
+                let note = Some(format!("the evidence does not count: {words}"));
                 Reconciled { met: false, note, ..criterion }
             }
         },
@@ -155,8 +166,27 @@ mod tests {
     }
 
     fn reply(status: &str, criteria: &[(&str, Option<&str>)]) -> Value {
-        let row = |(status, evidence): &(&str, Option<&str>)| json!({ "criterion": "c", "status": status, "evidence": evidence });
-        json!({ "status": status, "criteria": criteria.iter().map(row).collect::<Vec<_>>() })
+        let row = |(n, (status, evidence)): (usize, &(&str, Option<&str>))| json!({ "criterion": format!("c{n}"), "status": status, "evidence": evidence });
+        json!({ "status": status, "criteria": criteria.iter().enumerate().map(row).collect::<Vec<_>>() })
+    }
+
+    fn wanted(n: usize) -> Vec<String> {
+        (0..n).map(|n| format!("C{n}.")).collect()
+    }
+
+    #[test]
+    fn attack_17_criteria_are_those_of_the_plan() {
+        let met = ("MET", Some("a:1"));
+        let two = reply("SATISFIED", &[met, met]);
+        let names = |reply: &Value, wanted: &[String]| {
+            milestone(reply, wanted).map(|all| all.into_iter().map(|one| one.criterion).collect::<Vec<_>>())
+        };
+        assert_eq!(names(&two, &wanted(1)), Ok(vec!["C0.".to_owned()]), "an invented one does not count");
+        let missing = Err("the criterion `C2.` of the plan is missing".to_owned());
+        assert_eq!(names(&two, &wanted(3)), missing);
+        let mut twice = two.clone();
+        twice["criteria"][1]["criterion"] = json!("**c0**");
+        assert_eq!(names(&twice, &wanted(1)), Err("the criterion `C0.` is there twice".to_owned()));
     }
 
     #[test]
@@ -177,24 +207,26 @@ mod tests {
                 Err("`status` is NOT_SATISFIED, but the criteria show that the milestone is SATISFIED"),
             ),
             ("SATISFIED", vec![], Err("there are 0 criteria: 1 to 500 are expected")),
-            ("SATISFIED", vec![("MET", None)], Err("`c` is MET without evidence")),
+            ("SATISFIED", vec![("MET", None)], Err("`c0` is MET without evidence")),
             ("SATISFIED", vec![("MET", Some("src"))], Err("the evidence `src` is not of the form path:line")),
         ] {
-            let read = milestone(&reply(status, &criteria)).map(|criteria| criteria.len());
+            let read =
+                milestone(&reply(status, &criteria), &wanted(criteria.len())).map(|criteria| criteria.len());
             assert_eq!(read, expected.map_err(str::to_owned), "{status}");
         }
     }
 
     #[test]
     fn evidence_that_does_not_exist_is_not_met() {
-        let criteria = milestone(&reply("SATISFIED", &[("MET", Some("a:3")), ("MET", Some("b:1"))])).unwrap();
+        let said = reply("SATISFIED", &[("MET", Some("a:3")), ("MET", Some("b:1"))]);
+        let criteria = milestone(&said, &wanted(2)).unwrap();
         let has_line = |path: &str, line: u32| match (path, line) {
             ("a", 1..=3) => Ok(()),
             _ => Err(format!("there is no `{path}`")),
         };
         let (satisfied, criteria) = with_evidence(criteria, &has_line);
         assert_eq!(satisfied, MilestoneStatus::Partially);
-        assert_eq!(criteria[1].note.as_deref(), Some("the evidence does not exist: there is no `b`"));
+        assert_eq!(criteria[1].note.as_deref(), Some("the evidence does not count: there is no `b`"));
         let (satisfied, _) = with_evidence(criteria, &|_, _| Err("gone".into()));
         assert_eq!(satisfied, MilestoneStatus::No);
     }

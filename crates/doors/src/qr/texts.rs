@@ -70,8 +70,17 @@ fn status_line(state: &State, gated: &GateResult<'_>, policy: &GatePolicy) -> St
     }
 }
 
-pub fn verification_complete(state: &State, policy: &GatePolicy, here: &Here) -> String {
+pub fn verification_complete(
+    state: &State,
+    policy: &GatePolicy,
+    here: &Here,
+    contradictions: &[String],
+) -> String {
     let gated = gate(state, policy);
+    if !contradictions.is_empty() {
+        let (said, next) = (contradicted(contradictions), here.contradicted());
+        return format!("VERIFICATION COMPLETE\n\n{said}Items: {}\n\n{next}\n", counts(state));
+    }
     let (status, failed) = (status_line(state, &gated, policy), failed_list(state, &gated));
     let ending = ending(state, &gated, policy, here);
     format!("VERIFICATION COMPLETE\n\n{status}\nItems: {}\n{failed}{ending}", counts(state))
@@ -107,9 +116,19 @@ fn list(title: &str, state: &State, ids: &[&str], words: impl Fn(&Item) -> Strin
     items.fold(format!("{title}\n"), |out, item| out + &format!("- {}: {}\n", item.id, words(item)))
 }
 
-pub fn gate_answer(state: &State, policy: &GatePolicy, here: &Here) -> String {
+/// The answer of the gate; `contradictions` are what the ledger contradicts in the state file.
+pub fn gate_answer(state: &State, policy: &GatePolicy, here: &Here, contradictions: &[String]) -> String {
     let gated = gate(state, policy);
+    if !contradictions.is_empty() {
+        return format!("{}\n{}\n", contradicted(contradictions), here.contradicted());
+    }
     format!("{}\n{}", status_line(state, &gated, policy), ending(state, &gated, policy, here))
+}
+
+fn contradicted(contradictions: &[String]) -> String {
+    let lines: String =
+        contradictions.iter().map(|line| format!("- {}\n", text::visible_line(line))).collect();
+    format!("Status: FAIL (the ledger contradicts the state file)\n{lines}")
 }
 
 pub fn gate_without_file(here: &Here, is_dir: bool, next: &str) -> String {
@@ -195,15 +214,28 @@ pub fn accepted(state: &State, id: &str, policy: &GatePolicy, here: &Here) -> St
 }
 
 /// The overview of a phase; `by_word` are the items that passed without a review, and who said so.
-pub fn overview(state: &State, policy: &GatePolicy, here: &Here, by_word: &[(&str, String)]) -> String {
+pub fn overview(
+    state: &State,
+    policy: &GatePolicy,
+    here: &Here,
+    (by_word, contradictions): (&[(&str, String)], &[String]),
+) -> String {
     let gated = gate(state, policy);
+    let status = match contradictions.is_empty() {
+        true => status_line(state, &gated, policy),
+        false => contradicted(contradictions).trim_end().to_owned(),
+    };
+    let next = match contradictions.is_empty() {
+        true => here.after_gate(state, &gated, policy),
+        false => here.contradicted(),
+    };
     let mut out = format!(
         "Phase: {}\nRound: {} of at most {} ({})\n{}\nItems: {}\n",
         state.phase,
         state.iteration,
         policy.ceiling_rounds,
         LoopState::of(state, policy).name(),
-        status_line(state, &gated, policy),
+        status,
         counts(state)
     );
     out.push_str(&failed_list(state, &gated));
@@ -213,7 +245,7 @@ pub fn overview(state: &State, policy: &GatePolicy, here: &Here, by_word: &[(&st
     let who: HashMap<&str, &str> = by_word.iter().map(|(id, who)| (*id, who.as_str())).collect();
     let who = |item: &Item| short(who.get(item.id.as_str()).unwrap_or(&""));
     out.push_str(&list("Recorded as PASS without a review, by:", state, &words, who));
-    out + &format!("\n{}\n", here.after_gate(state, &gated, policy))
+    out + &format!("\n{next}\n")
 }
 
 pub fn initialised(here: &Here, created: bool) -> String {

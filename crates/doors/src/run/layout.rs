@@ -6,6 +6,9 @@ use std::path::{Path, PathBuf};
 
 const MAX_PREFIX_CHARS: usize = 64;
 
+/// The files of settings: with keys at the top, and that of older projects, with keys under `executor:`.
+pub const SETTINGS: [&str; 2] = ["spec-runner.config.yaml", "spec/executor.config.yaml"];
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Layout {
     pub(super) root: PathBuf,
@@ -80,16 +83,6 @@ impl Layout {
 
     pub(super) fn prompts(&self) -> PathBuf {
         self.named("", "prompts")
-    }
-
-    /// The settings, keys at the top.
-    pub fn settings(root: &Path) -> PathBuf {
-        root.join("spec-runner.config.yaml")
-    }
-
-    /// The settings of older projects, keys under `executor:`.
-    pub fn old_settings(root: &Path) -> PathBuf {
-        root.join("spec/executor.config.yaml")
     }
 
     /// Whether a path, relative to the root, is one of our state files, which are part of no change.

@@ -4,8 +4,6 @@ use super::repo::{Repo, RepoError, WorkLocation};
 use countersign_core::text::visible_line;
 use countersign_engine::git::GitError;
 
-const NAMED: usize = 10;
-
 pub(super) enum Merged {
     Tree(String),
     /// Both sides stand in these files; with the messages of git.
@@ -42,14 +40,19 @@ impl Repo {
         Ok(Merged::Conflict { files, words: conflict_words(&messages) })
     }
 
-    /// Commits of the main branch in a range that name no review, a line each.
-    pub(super) async fn unjudged(&self, from: &str, to: &str) -> Result<Vec<String>, RepoError> {
-        let format = "--format=%h %s%x00%(trailers:key=Countersign-Review,valueonly,separator=%x20)";
+    /// The commits of the main branch in a range, newest first: the id, and a line about it.
+    pub(super) async fn first_parents(
+        &self,
+        from: &str,
+        to: &str,
+    ) -> Result<Vec<(String, String)>, RepoError> {
         let range = format!("{from}..{to}");
-        let output = self.git.text(["log", "--first-parent", format, "--end-of-options", &range]).await?;
-        let unjudged =
-            output.lines().filter_map(|line| line.split_once('\0')).filter(|(_, review)| review.is_empty());
-        Ok(unjudged.take(NAMED).map(|(line, _)| visible_line(line).into_owned()).collect())
+        let output = self
+            .git
+            .text(["log", "--first-parent", "--format=%H%x00%h %s", "--end-of-options", &range])
+            .await?;
+        let commits = output.lines().filter_map(|line| line.split_once('\0'));
+        Ok(commits.map(|(id, line)| (id.to_owned(), visible_line(line).into_owned())).collect())
     }
 }
 

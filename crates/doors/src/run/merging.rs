@@ -2,8 +2,10 @@
 
 use super::advance_main::Advanced;
 use super::attempt::{Failure, Halt, Ready, Retry, check_tests};
+use super::believed;
 use super::checkpoint::Merging;
 use super::merge_main::Merged;
+use super::record::Entry;
 use super::repo::WorkLocation;
 use super::run::RunError;
 use super::state::ErrorCode;
@@ -34,6 +36,9 @@ impl TaskRun<'_> {
         let mut tree = ready.tree.clone();
         for _ in 0..MOVES_MAX {
             let mut tips = self.repo.tips(&self.checkpoint.place).await?;
+            if let Some(words) = self.main_trouble(&tips.main).await? {
+                return Err(believed::moved(words).into());
+            }
             if tips.main != self.checkpoint.base {
                 let tip = tips.main;
                 self.warn_unjudged(&self.checkpoint.base, &tip).await?;
@@ -63,8 +68,12 @@ impl TaskRun<'_> {
                 self.repo.join(&self.checkpoint.place, &tips, &tree, &self.checkpoint.base, messages).await?;
             self.checkpoint.merging = Some(Merging { commit: commit.clone(), review: ready.review.clone() });
             self.save().await?;
+            self.record_merge(&commit, ready).await?;
             match self.repo.advance(&self.checkpoint.place, &commit, &self.checkpoint.base).await? {
-                Advanced::Yes => return Ok(Some(commit)),
+                Advanced::Yes => {
+                    self.main_is(&commit).await;
+                    return Ok(Some(commit));
+                }
                 Advanced::Moved => {}
                 Advanced::Refused(words) => return Err(in_the_way(&self.repo.main, &words).into()),
             }
@@ -73,9 +82,15 @@ impl TaskRun<'_> {
         Err(Failure::of_work(ErrorCode::Unknown, words).into())
     }
 
+    async fn record_merge(&self, commit: &str, ready: &Ready) -> Result<(), RunError> {
+        let review = ready.review.id.as_ref().map(ToString::to_string);
+        let task = self.task.id.clone();
+        self.run.record(Entry::RunMerging { task, commit: commit.to_owned(), review }).await
+    }
+
     /// Warns of commits on the main branch without a review: the agent may have made them.
     async fn warn_unjudged(&self, from: &str, to: &str) -> Result<(), RunError> {
-        let commits = self.repo.unjudged(from, to).await?;
+        let commits = self.unjudged(from, to).await?;
         if !commits.is_empty() {
             let words = format!("`{}` has commits without a review: {}", self.repo.main, commits.join("; "));
             self.say(ProgressEvent::Warning(words));

@@ -5,6 +5,7 @@
 mod advance_main;
 mod agent_reply;
 mod attempt;
+mod believed;
 mod budget;
 pub mod checkpoint;
 pub mod config;
@@ -17,6 +18,7 @@ mod merge_main;
 mod merging;
 mod prompt_files;
 mod reconcile;
+pub mod record;
 pub mod repo;
 mod retry;
 #[expect(

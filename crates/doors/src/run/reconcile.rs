@@ -1,6 +1,7 @@
 //! Recovery before a run: unrecorded merges, statuses that a person edited, unfinished files and unused worktrees.
 
 use super::checkpoint::Checkpoint;
+use super::record::Entry;
 use super::run::{Run, RunError};
 use super::schedule::is_rejected;
 use super::settings::HumanGate;
@@ -15,7 +16,7 @@ use std::collections::HashMap;
 impl Run {
     pub(super) async fn reconcile(&self) -> Result<(), RunError> {
         self.sweep_unfinished();
-        let list = self.tasks.read()?;
+        let list = self.list().await?;
         let known = self.summaries().await?;
         for task in list.tasks() {
             self.finish_merge(task, known.get(&task.id)).await?;
@@ -32,7 +33,15 @@ impl Run {
     /// Records a merge that is on the main branch and was not recorded before a crash.
     async fn finish_merge(&self, task: &Task, known: Option<&Summary>) -> Result<(), RunError> {
         let Some(checkpoint) = Checkpoint::load(&self.state, &task.id).await? else { return Ok(()) };
-        let Some(merging) = checkpoint.merging else { return Ok(()) };
+        let Some(merging) = checkpoint.merging.clone() else { return Ok(()) };
+        if !self.has_merge(&task.id, &merging.commit).await {
+            let words = format!(
+                "the state database has a merge of {} that the ledger does not have: it does not count",
+                task.id
+            );
+            self.say(ProgressEvent::Warning(words));
+            return self.save(&task.id, &Checkpoint { merging: None, ..checkpoint }).await;
+        }
         if !self.repo.is_merged(&merging.commit).await {
             return Ok(());
         }
@@ -42,7 +51,7 @@ impl Run {
             let attempt = Attempt::new(&(self.now)(), true, 0.0).reviewed(Some(&merging.review));
             self.state.finish_attempt(&task.id, &attempt, &TaskState::Success).await?;
         }
-        self.done(&task.id, Some(merging.commit), &review).await
+        self.done(&task.id, Some(merging.commit), merging.review.id.as_ref(), &review).await
     }
 
     /// Follows a status that a person wrote, except for a rejected task: an agent could have written that one.
@@ -60,6 +69,9 @@ impl Run {
             self.layout.tasks_name()
         );
         self.say(ProgressEvent::Warning(words));
+        if task.status == Status::Todo {
+            self.record(Entry::RunReopened { task: task.id.clone() }).await?;
+        }
         Ok(self.state.set_status(&task.id, &to, &(self.now)()).await?)
     }
 

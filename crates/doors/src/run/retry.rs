@@ -1,6 +1,7 @@
 //! The command `retry`: whether a person rejected the task, and its reset.
 
 use super::checkpoint::Checkpoint;
+use super::record::Entry;
 use super::run::{Run, RunError};
 use super::state::{ErrorCode, TaskState};
 use super::tasks::Status;
@@ -38,6 +39,7 @@ impl Run {
         if fresh {
             Checkpoint::forget(&self.state, task).await?;
         }
+        self.record(Entry::RunReopened { task: task.to_owned() }).await?;
         let at = (self.now)();
         self.state.set_status(task, &TaskState::Pending, &at).await?;
         Ok(self.tasks.set(task, Status::Todo, &at)?)

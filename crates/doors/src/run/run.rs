@@ -1,5 +1,6 @@
 //! A run: its parts, its errors, and the people it asks. The order of its tasks is in `schedule`.
 
+use super::believed::Believed;
 use super::checkpoint::Checkpoint;
 use super::human::GateSummary;
 use super::judging::ReviewConfigSource;
@@ -44,6 +45,7 @@ pub struct Run {
     pub(super) state: State,
     pub(super) tasks: TaskFile,
     pub(super) environment: Vec<(OsString, OsString)>,
+    pub(super) believed: tokio::sync::Mutex<Believed>,
     pub(super) merging: tokio::sync::Mutex<()>,
     pub(super) spent_microusd: AtomicU64,
     /// Never cancelled: the current step goes on when the run stops.
@@ -149,6 +151,7 @@ impl Run {
             state: State::open(&parts.layout).await?,
             tasks: TaskFile::new(&parts.layout),
             environment: std::env::vars_os().collect(),
+            believed: tokio::sync::Mutex::default(),
             merging: tokio::sync::Mutex::new(()),
             spent_microusd: AtomicU64::new(0),
             never: CancellationToken::new(),

@@ -1,5 +1,6 @@
 //! The order of tasks, and the loop that runs them one after the other or several at once.
 
+use super::believed;
 use super::checkpoint::Checkpoint;
 use super::config::OnFailure;
 use super::layout::Layout;
@@ -31,6 +32,8 @@ pub struct Results {
     pub ends: BTreeMap<String, TaskEnd>,
     pub left: BTreeMap<String, Left>,
     pub stopped: Option<String>,
+    /// Whether something else than this run moved the main branch.
+    pub main_moved: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,13 +47,14 @@ impl Results {
     pub fn outcome(&self) -> Outcome {
         let ends = self.ends.values().map(TaskEnd::outcome);
         let left = self.left.values().map(|left| left.outcome);
-        Outcome::worst(ends.chain(left)).unwrap_or(Outcome::Passed)
+        let moved = self.main_moved.then_some(Outcome::AwaitingPerson);
+        Outcome::worst(ends.chain(left).chain(moved)).unwrap_or(Outcome::Passed)
     }
 }
 
 impl Run {
     pub async fn order(&self, which: &Selection) -> Result<Vec<Task>, RunError> {
-        let mut list = self.tasks.read()?;
+        let mut list = self.list().await?;
         let known = self.summaries().await?;
         let mut order = vec![];
         let mut seen = HashSet::new();
@@ -68,6 +72,7 @@ impl Run {
     pub async fn run(self: &Arc<Self>, which: &Selection) -> Result<Results, RunError> {
         let mut results = Results::default();
         self.check_named(which)?;
+        self.begin_record().await?;
         self.reconcile().await?;
         if self.settings.at_once.is_none() {
             self.check_clean().await?;
@@ -100,6 +105,9 @@ impl Run {
             if results.stopped.is_none() {
                 results.stopped = self.stops_after(&task.id, &end, failures).await;
             }
+            if let Some(words) = self.check_main().await? {
+                (results.main_moved, results.stopped) = (true, Some(words));
+            }
             results.ends.insert(task.id, end);
         }
         self.add_left(which, &mut results).await?;
@@ -116,7 +124,7 @@ impl Run {
         if running.len() >= at_once || (*which == Selection::Next && !begun.is_empty()) {
             return Ok(());
         }
-        let list = self.tasks.read()?;
+        let list = self.list().await?;
         let known = self.summaries().await?;
         let mut next = self.decided(&list).await?;
         next.retain(|task| !begun.contains(&task.id) && is_selected(task, which));
@@ -217,7 +225,7 @@ impl Run {
 
     async fn stops_after(&self, task: &str, end: &TaskEnd, failures: u32) -> Option<String> {
         let TaskEnd::Failed { error, outcome, code, .. } = end else { return None };
-        if *code == ErrorCode::BudgetExceeded {
+        if *code == ErrorCode::BudgetExceeded || *code == believed::main_moved() {
             return Some(error.clone());
         }
         if failures >= self.settings.config.max_consecutive_failures {
@@ -242,22 +250,24 @@ impl Run {
         if *which == Selection::Next && !results.ends.is_empty() {
             return Ok(());
         }
-        let list = self.tasks.read()?;
+        let list = self.list().await?;
         let known = self.summaries().await?;
         let open = |task: &&Task| !matches!(task.status, Status::Done) && is_selected(task, which);
         for task in list.tasks().iter().filter(open) {
             if results.ends.contains_key(&task.id) {
                 continue;
             }
-            let left = match known.get(&task.id).filter(|known| is_rejected(known)) {
-                Some(_) => Left {
+            let rejected = known.get(&task.id).filter(|known| is_rejected(known));
+            let left = match (rejected, self.claim_words(task).await) {
+                (None, Some(why)) => Left { why, outcome: Outcome::AwaitingPerson },
+                (Some(_), _) => Left {
                     why: format!(
                         "a person rejected it; a person can run `countersign retry {}` to try it again",
                         task.id
                     ),
                     outcome: Outcome::Stopped(Stop::Rejected),
                 },
-                None => left(task, &list.waits_for(task), results.stopped.as_deref()),
+                (None, None) => left(task, &list.waits_for(task), results.stopped.as_deref()),
             };
             results.left.insert(task.id.clone(), left);
         }

@@ -1,9 +1,11 @@
 //! One task: attempts until it is merged, fails for good, waits for a person, or the run stops.
 
 use super::attempt::{Failure, Halt, Retry};
+use super::believed;
 use super::checkpoint::{Checkpoint, ReviewRecord};
 use super::log::Log;
 use super::merging;
+use super::record::Entry;
 use super::repo::WorkLocation;
 use super::run::{Run, RunError};
 use super::settings::seconds;
@@ -108,11 +110,13 @@ impl Run {
                 // It was shelved by a run without worktrees; this run has them.
                 checkpoint.place = WorkLocation::Worktree { folder, branch: branch.clone() };
             }
-            return Ok(checkpoint);
+            return self.with_known_base(task, checkpoint).await;
         }
         let branch = branch_name(&task.id, &task.name);
         if !self.settings.uses_branches() {
-            return Ok(Checkpoint::new(self.repo.snapshot(&self.left_out()).await?, WorkLocation::Here));
+            let base = self.repo.snapshot(&self.left_out()).await?;
+            self.record(Entry::RunBase { task: task.id.clone(), base: base.clone() }).await?;
+            return Ok(Checkpoint::new(base, WorkLocation::Here));
         }
         let base = self.repo.start(&branch).await?;
         let place = match self.settings.at_once {
@@ -122,7 +126,16 @@ impl Run {
         Ok(Checkpoint::new(base, place))
     }
 
-    pub(super) async fn done(&self, id: &str, commit: Option<String>, review: &str) -> Result<(), RunError> {
+    pub(super) async fn done(
+        &self,
+        id: &str,
+        commit: Option<String>,
+        review_id: Option<&ReviewId>,
+        review: &str,
+    ) -> Result<(), RunError> {
+        let review_id = review_id.map(ToString::to_string);
+        let done = Entry::RunDone { task: id.to_owned(), commit: commit.clone(), review: review_id };
+        self.record(done).await?;
         self.tasks.set(id, Status::Done, &(self.now)())?;
         Checkpoint::forget(&self.state, id).await?;
         self.say(ProgressEvent::Done { task: id.to_owned(), review: review.to_owned(), commit });
@@ -169,7 +182,7 @@ impl TaskRun<'_> {
         };
         self.record(Ok(&ready.review), &TaskState::Success).await?;
         let (review, review_id) = (ready.review.status.word().to_owned(), ready.review.id);
-        self.done(&self.task.id, commit.clone(), &review).await?;
+        self.done(&self.task.id, commit.clone(), review_id.as_ref(), &review).await?;
         Ok(TaskEnd::Done { commit, review, review_id })
     }
 
@@ -201,7 +214,8 @@ impl TaskRun<'_> {
         // Without a verdict, or with a refused merge, the work is done and only the review or the merge is missing.
         let unjudged = matches!(failure.outcome, Outcome::NoVerdict(_) | Outcome::BudgetReached)
             && failure.review.is_some();
-        let is_done = unjudged || failure.code == merging::refused();
+        let waits = [merging::refused(), believed::main_moved()].contains(&failure.code);
+        let is_done = unjudged || waits;
         let left =
             if is_done { self.checkpoint.clone() } else { self.checkpoint.next(failure.error.clone()) };
         self.run.save(&self.task.id, &left).await?;

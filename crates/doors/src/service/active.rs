@@ -10,7 +10,7 @@ pub async fn active(ledger: &Ledger) -> Result<Vec<Happened>, LedgerError> {
     let latest = event::latest(event::all(ledger).await?).into_iter();
     let started = latest.filter_map(|event| match event {
         ServiceEvent::ReviewStarted(happened) => Some(happened),
-        ServiceEvent::ReviewCompleted(_) | ServiceEvent::ReviewFailed(_) => None,
+        _ => None,
     });
     // A review whose process ended holds no lock.
     Ok(started.filter(|one| lock::is_held(dir, &lock::name_of(&one.subject))).collect())

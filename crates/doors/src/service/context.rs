@@ -109,7 +109,7 @@ impl CommandEnv<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::task::{Home, TaskStatus};
+    use super::super::task::{Basis, Home, TaskStatus};
     use super::*;
     use countersign_engine::config::{ContextConfig, Pipeline, Trigger};
 
@@ -138,9 +138,13 @@ mod tests {
         let task = Task {
             id: "1.2".into(),
             title: "Walls".into(),
+            known_as: "Walls".into(),
             scope: Some("four".into()),
             acceptance: Some("stand".into()),
             status: TaskStatus::InProgress,
+            in_file: None,
+            recorded: None,
+            basis: Basis::Own,
             home: Home::Ledger,
         };
         let known = Known { tests: Some("t".into()), lint: None, session_log: Some("s".into()) };

@@ -9,6 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub const STREAM: &str = "service/events";
+pub const OFF: &str = "`review.enabled` is false: no reviewer was asked";
 
 /// The record of a review.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -46,6 +47,8 @@ pub enum ServiceEvent {
     ReviewCompleted(Happened),
     /// A review ended in any other way.
     ReviewFailed(Happened),
+    /// The work was accepted without a review, because reviews are off.
+    ReviewSkipped(Happened),
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -67,7 +70,7 @@ impl Happened {
         Self {
             task_id: task.id.clone(),
             subject: tasks.subject(task).as_str().to_owned(),
-            title: task.title.clone(),
+            title: task.known_as.clone(),
             project_id: folder.unwrap_or_default(),
             status: task.status,
             review: TaskReview {
@@ -94,6 +97,7 @@ impl ServiceEvent {
             Self::ReviewStarted(_) => "review_started",
             Self::ReviewCompleted(_) => "review_completed",
             Self::ReviewFailed(_) => "review_failed",
+            Self::ReviewSkipped(_) => "review_skipped",
         }
     }
 
@@ -101,7 +105,8 @@ impl ServiceEvent {
         match self {
             Self::ReviewStarted(happened)
             | Self::ReviewCompleted(happened)
-            | Self::ReviewFailed(happened) => happened,
+            | Self::ReviewFailed(happened)
+            | Self::ReviewSkipped(happened) => happened,
         }
     }
 
@@ -119,6 +124,7 @@ impl ServiceEvent {
             "review_started" => Some(Self::ReviewStarted(happened)),
             "review_completed" => Some(Self::ReviewCompleted(happened)),
             "review_failed" => Some(Self::ReviewFailed(happened)),
+            "review_skipped" => Some(Self::ReviewSkipped(happened)),
             _ => None,
         }
     }
@@ -130,6 +136,15 @@ impl ServiceEvent {
         transaction.note(STREAM, seen, &[(self.kind(), body)], at_ms).await?;
         transaction.commit().await
     }
+}
+
+/// Records that a task is complete without a review, because `review.enabled` is false.
+pub async fn record_unreviewed(tasks: &Tasks, task: &Task, now: (i64, String)) -> Result<(), LedgerError> {
+    let (at_ms, at) = now;
+    let mut happened = Happened::begin(tasks, task, 0, at, "");
+    happened.status = TaskStatus::Complete;
+    happened.review.summary = OFF.to_owned();
+    ServiceEvent::ReviewSkipped(happened).record(&tasks.ledger, at_ms).await
 }
 
 pub(super) async fn all(ledger: &Ledger) -> Result<Vec<ServiceEvent>, LedgerError> {

@@ -8,6 +8,7 @@ pub mod decided;
 pub mod error;
 pub mod event;
 pub mod hook;
+pub mod known;
 mod lock;
 pub mod pipeline;
 pub mod plan;

@@ -6,7 +6,7 @@ use super::decided::after_decision;
 use super::error::ServiceError;
 use super::event::{self, Happened, ServiceEvent};
 use super::plan::ReviewBlock;
-use super::task::{Task, TaskStatus, status_after};
+use super::task::{Basis, Task, TaskStatus, status_after};
 use super::tasks::Tasks;
 use countersign_core::answer::{REVIEW_CRITERION, ReviewResult, Reviewed};
 use countersign_core::criterion::Criterion;
@@ -192,7 +192,9 @@ impl Reviewing {
             notes: None,
             fresh: false,
         };
-        let prepared = self.engine.planner().prepare(request).await?;
+        let mut prepared = self.engine.planner().prepare(request).await?;
+        // Words that no person has seen may ask for less than the task did.
+        prepared.submission.steers_gate |= task.basis == Basis::Unknown;
         let ticket = self.engine.submit(prepared).await?;
         let stored = self.engine.wait(&ticket, cancel).await?;
         Ok((ticket, stored))
@@ -216,7 +218,7 @@ impl Reviewing {
         happened.review.reviewed_at.clone_from(&at);
         happened.review.raw_output = self.raw(review).await?;
         let record = &mut happened.review;
-        (happened.status, happened.notification) = match concluded(review, outcome) {
+        (happened.status, happened.notification) = match concluded(review, outcome, &task) {
             Err(why) => {
                 record.error = Some(why);
                 (TaskStatus::AwaitingReview, None)
@@ -278,7 +280,7 @@ async fn until_free(lock: File, cancel: &CancellationToken) -> Result<File, Serv
     locked.map_err(ServiceError::io("waiting for the running review failed"))
 }
 
-fn concluded(review: &Review, outcome: Outcome) -> Result<Reviewed, String> {
+fn concluded(review: &Review, outcome: Outcome, task: &Task) -> Result<Reviewed, String> {
     match outcome {
         Outcome::Passed | Outcome::Overridden | Outcome::Skipped => {
             let all = together(review);
@@ -288,6 +290,10 @@ fn concluded(review: &Review, outcome: Outcome) -> Result<Reviewed, String> {
         Outcome::NeedsWork | Outcome::Stopped(_) => {
             let said = together(review).filter(|said| !said.passes());
             Ok(said.unwrap_or_else(|| by_findings(review)))
+        }
+        Outcome::AwaitingPerson if task.basis == Basis::Unknown => {
+            Err("the task is new in the plan, so a person must decide whether it asks for the right work"
+                .to_owned())
         }
         Outcome::AwaitingPerson => {
             Err("it changes files that control reviews or runs, so a person must decide".to_owned())

@@ -41,6 +41,11 @@ impl TaskStatus {
         Self::ALL.into_iter().find(|status| status.word().eq_ignore_ascii_case(word.trim()))
     }
 
+    /// Whether the task needs no more work.
+    pub fn is_end(self) -> bool {
+        matches!(self, Self::Complete | Self::Skipped)
+    }
+
     pub fn is_ticked(self) -> bool {
         self == Self::Complete
     }
@@ -52,15 +57,46 @@ pub enum Home {
     Ledger,
 }
 
+/// Where scope and acceptance of a task are from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Basis {
+    /// They are as written.
+    Own,
+    /// The plan has other words by now. These are kept from a source that the author of the work does not write.
+    Kept(String),
+    /// The plan has them, and no person is known to have seen them.
+    Unknown,
+}
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Task {
     /// Its place in the plan (`1.2`), or the id it was added by.
     pub id: String,
     pub title: String,
+    /// The title by which its reviews and its status are found, also after it was renamed.
+    pub known_as: String,
     pub scope: Option<String>,
     pub acceptance: Option<String>,
+    /// The status that counts.
     pub status: TaskStatus,
+    /// The status that the plan says; none for an added task.
+    pub in_file: Option<TaskStatus>,
+    /// The status that the ledger has; none where it has none.
+    pub recorded: Option<TaskStatus>,
+    pub basis: Basis,
     pub home: Home,
+}
+
+impl Task {
+    /// The status in the plan and the one in the ledger, where one of them ends the task and the other does not say so.
+    pub fn disagreement(&self) -> Option<(TaskStatus, TaskStatus)> {
+        let in_file = self.in_file?;
+        if in_file != self.status {
+            return Some((in_file, self.status));
+        }
+        let recorded = self.recorded.filter(|recorded| recorded.is_end() && !in_file.is_end())?;
+        Some((in_file, recorded))
+    }
 }
 
 /// A notification for people.

@@ -1,9 +1,11 @@
 //! The tasks of a project: those of its plan, and those added by command, each a stream of the ledger.
 
 use super::error::ServiceError;
+use super::event;
+use super::known::{self, Given, KnownPlan, TrustedPlan};
 use super::lock;
-use super::plan::{self, MAX_PLAN_BYTES, Plan, PlanTask, ReviewBlock};
-use super::task::{Home, Task, TaskStatus};
+use super::plan::{self, MAX_PLAN_BYTES, Plan, ReviewBlock};
+use super::task::{Basis, Home, Task, TaskStatus};
 use countersign_core::digest::Digest;
 use countersign_core::ids::Subject;
 use countersign_engine::ledger::{Ledger, Note};
@@ -44,6 +46,8 @@ pub struct Tasks {
     pub root: PathBuf,
     /// Its plan, relative to the root.
     pub plan: String,
+    /// The same plan as a trusted commit has it; none where it has none.
+    pub trusted: Option<TrustedPlan>,
 }
 
 pub fn read_plan(path: &Path) -> Result<Option<plan::Reading>, ServiceError> {
@@ -75,7 +79,7 @@ impl Tasks {
 
     /// All tasks: those of the plan in order, then those added, the last changed first.
     pub async fn list(&self) -> Result<Vec<Task>, ServiceError> {
-        let mut tasks: Vec<Task> = self.read()?.tasks.iter().map(|task| planned(&self.plan, task)).collect();
+        let mut tasks = self.known().await?.tasks(&self.plan, &self.read()?);
         for stream in self.ledger.streams(STREAMS, MAX_LISTED).await? {
             let notes = self.ledger.notes(&stream).await?;
             tasks.extend(stream.strip_prefix(STREAMS).and_then(|id| fold(id, &notes)));
@@ -87,9 +91,74 @@ impl Tasks {
     pub async fn find(&self, typed: &str) -> Result<Task, ServiceError> {
         let plan = self.read()?;
         if let Some(task) = plan.find(typed) {
-            return Ok(planned(&self.plan, task));
+            return Ok(self.known().await?.task(&self.plan, &plan, task));
         }
         self.added(typed).await?.ok_or_else(|| ServiceError::no_task(typed))
+    }
+
+    /// The stream of the plan.
+    fn plan_stream(&self) -> String {
+        Subject::new("plan", [self.plan.as_str()]).as_str().to_owned()
+    }
+
+    async fn known(&self) -> Result<KnownPlan, ServiceError> {
+        let mut known = KnownPlan::new(self.trusted.clone());
+        known.add_notes(&self.ledger.notes(&self.plan_stream()).await?);
+        let own = |event: &event::ServiceEvent| {
+            event.happened().subject == subject_of_title(&self.plan, &event.happened().title).as_str()
+        };
+        for event in event::latest(event::all(&self.ledger).await?).into_iter().filter(own) {
+            let happened = event.happened();
+            known.add_reviewed(&happened.title, happened.status);
+        }
+        Ok(known)
+    }
+
+    /// Records the plan as it is when it is first seen, where no trusted commit has it.
+    pub async fn see_plan(&self, at_ms: i64) -> Result<(), ServiceError> {
+        let plan = self.read()?;
+        if plan.tasks.is_empty() || !self.known().await?.is_first_sight() {
+            return Ok(());
+        }
+        let stream = self.plan_stream();
+        let body = serde_json::to_string(&Given::of(&plan)).unwrap_or_default();
+        let mut transaction = self.ledger.transaction().await?;
+        let notes = transaction.notes(&stream).await?;
+        if !notes.iter().any(|note| note.kind == known::GIVEN) {
+            transaction.note(&stream, notes.len() as u64, &[(known::GIVEN, body)], at_ms).await?;
+            transaction.commit().await?;
+        }
+        Ok(())
+    }
+
+    /// Records the status that only the trusted plan gives a task.
+    pub async fn record_given(&self, task: &Task, at_ms: i64) -> Result<(), ServiceError> {
+        match &self.trusted {
+            Some(trusted) if task.recorded != Some(task.status) && matches!(task.home, Home::Plan { .. }) => {
+                self.note_status(task, task.status, Some(trusted.commit.clone()), at_ms).await
+            }
+            _ => Ok(()),
+        }
+    }
+
+    async fn note_status(
+        &self,
+        task: &Task,
+        status: TaskStatus,
+        given_by: Option<String>,
+        at_ms: i64,
+    ) -> Result<(), ServiceError> {
+        let (stream, body) = match &task.home {
+            Home::Plan { .. } => {
+                let moved = known::Moved { title: task.known_as.clone(), status, given_by };
+                (self.plan_stream(), serde_json::to_string(&moved).unwrap_or_default())
+            }
+            Home::Ledger => (stream(&task.id), serde_json::to_string(&Moved { status }).unwrap_or_default()),
+        };
+        let mut transaction = self.ledger.transaction().await?;
+        let seen = transaction.last_note(&stream).await?.map_or(0, |note| note.n);
+        transaction.note(&stream, seen, &[(known::STATUS, body)], at_ms).await?;
+        Ok(transaction.commit().await?)
     }
 
     pub async fn added(&self, id: &str) -> Result<Option<Task>, ServiceError> {
@@ -125,20 +194,21 @@ impl Tasks {
         review: Option<&ReviewBlock>,
         at_ms: i64,
     ) -> Result<(), ServiceError> {
-        match &task.home {
-            Home::Plan { .. } => self.write_plan(&task.title, status, review)?,
-            Home::Ledger if task.status == status => {}
-            Home::Ledger => {
-                let stream = stream(&task.id);
-                let mut transaction = self.ledger.transaction().await?;
-                let seen = transaction.last_note(&stream).await?.map_or(0, |note| note.n);
-                let body = serde_json::to_string(&Moved { status }).unwrap_or_default();
-                transaction.note(&stream, seen, &[("task_status", body)], at_ms).await?;
-                transaction.commit().await?;
-            }
+        if task.recorded != Some(status) {
+            self.note_status(task, status, None, at_ms).await?;
         }
+        if matches!(task.home, Home::Plan { .. }) {
+            self.write_plan(&task.title, status, review)?;
+            task.in_file = Some(status);
+        }
+        task.recorded = Some(status);
         task.status = status;
         Ok(())
+    }
+
+    /// Writes the recorded status of a task into the plan. The ledger stays as it is.
+    pub fn set_right(&self, task: &Task, recorded: TaskStatus) -> Result<(), ServiceError> {
+        self.write_plan(&task.title, recorded, None)
     }
 
     /// Under a lock, because two processes that write at once would lose a change.
@@ -183,25 +253,16 @@ impl Tasks {
     /// The subject of all reviews of a task, by its title: ids in a plan change when a line is added.
     pub fn subject(&self, task: &Task) -> Subject {
         match &task.home {
-            Home::Plan { file } => {
-                let digest = Digest::of(plan::folded(&task.title).as_bytes());
-                let short = digest.as_str().get(..16).unwrap_or(digest.as_str()).to_owned();
-                Subject::new(super::DOOR, [file.as_str(), short.as_str()])
-            }
+            Home::Plan { file } => subject_of_title(file, &task.known_as),
             Home::Ledger => Subject::new(super::DOOR, ["task", task.id.as_str()]),
         }
     }
 }
 
-pub fn planned(file: &str, task: &PlanTask) -> Task {
-    Task {
-        id: task.id.clone(),
-        title: task.title.clone(),
-        scope: task.scope.clone(),
-        acceptance: task.acceptance.clone(),
-        status: task.status,
-        home: Home::Plan { file: file.to_owned() },
-    }
+fn subject_of_title(file: &str, title: &str) -> Subject {
+    let digest = Digest::of(plan::folded(title).as_bytes());
+    let short = digest.as_str().get(..16).unwrap_or(digest.as_str()).to_owned();
+    Subject::new(super::DOOR, [file, short.as_str()])
 }
 
 /// Whether an added task may have this id, which must not look like the id of a planned one.
@@ -239,15 +300,20 @@ fn fold(id: &str, notes: &[Note]) -> Option<Task> {
                 let new: NewTask = serde_json::from_str(&note.body).ok()?;
                 task = Some(Task {
                     id: id.to_owned(),
+                    known_as: new.title.clone(),
                     title: new.title,
                     scope: new.scope,
                     acceptance: new.acceptance,
                     status: TaskStatus::Pending,
+                    in_file: None,
+                    recorded: Some(TaskStatus::Pending),
+                    basis: Basis::Own,
                     home: Home::Ledger,
                 });
             }
             ("task_status", Some(task)) => {
                 task.status = serde_json::from_str::<Moved>(&note.body).ok()?.status;
+                task.recorded = Some(task.status);
             }
             _ => {}
         }

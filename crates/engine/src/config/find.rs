@@ -107,7 +107,7 @@ fn root(start: &Path, environment: &Environment) -> Result<(PathBuf, Origin), Di
 }
 
 /// The user's own file. A relative `XDG_CONFIG_HOME` does not count, as its specification says.
-fn user_file(environment: &Environment) -> Option<PathBuf> {
+pub fn user_file(environment: &Environment) -> Option<PathBuf> {
     let absolute = |path: Option<&PathBuf>| given(path).filter(|path| path.is_absolute()).map(Path::to_owned);
     let folder = absolute(environment.xdg_config_home.as_ref())
         .or_else(|| absolute(environment.home.as_ref()).map(|home| home.join(".config")))?;

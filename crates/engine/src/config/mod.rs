@@ -22,7 +22,7 @@ mod written_use;
 pub use crate::yaml::{
     Diagnostic, FileBytes, MAX_FILE_BYTES, MAX_PROBLEMS, Place, Problems, Related, Source,
 };
-pub use find::{Environment, FILE_NAME, Flags, Gathered, find_root, gather, gather_readable};
+pub use find::{Environment, FILE_NAME, Flags, Gathered, find_root, gather, gather_readable, user_file};
 pub use notify::{DEFAULT_WEBHOOK_SECONDS, NotifyConfig, WebhookConfig};
 pub use resolve::{Config, resolve};
 pub use reviewers::{

@@ -118,6 +118,7 @@ impl Merge<'_> {
                 .switch(key!(policy.accept_bare_verdicts), default.accept_bare_verdicts),
             overrides: self.word(key!(policy.overrides), default.overrides),
             gate_files: self.word(key!(policy.gate_files), default.gate_files),
+            decisions: self.word(key!(policy.decisions), default.decisions),
             budget: Budget {
                 tokens: self.tokens(key!(policy.budget_tokens)),
                 microusd: self.dollars(key!(policy.budget_usd)),

@@ -13,7 +13,7 @@ use crate::yaml::{At, Count, CountOrNone, Given, List, Whole};
 use countersign_core::check::{Check, DEFAULT_RUN_TIMEOUT_SECONDS, RunCheck};
 use countersign_core::policy::{
     DEFAULT_CEILING_ROUNDS, DEFAULT_ITEM_FAILURES_MAX, DEFAULT_MAX_ATTEMPTS, DEFAULT_MAX_STALLED_ROUNDS,
-    DEFAULT_REUSE_DAYS, GateFiles, OnNoVerdict, Overrides,
+    DEFAULT_REUSE_DAYS, Decisions, GateFiles, OnNoVerdict, Overrides,
 };
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
@@ -259,6 +259,9 @@ pub(super) struct WrittenPolicy {
     /// What becomes of a change to this file, to prompts, jobs or settings of agents: a person has the last word, or it is named.
     #[schemars(extend("default" = "person"))]
     pub gate_files: Given<GateFiles>,
+    /// What makes a decision one of a person: a terminal without any sign of an agent, or only a signature.
+    #[schemars(extend("default" = "terminal"))]
+    pub decisions: Given<Decisions>,
     /// What becomes of an agent that stops, where there is no verdict on its work.
     #[schemars(extend("default" = "hold"))]
     pub on_no_verdict: Given<OnNoVerdict>,

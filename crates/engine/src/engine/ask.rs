@@ -268,6 +268,7 @@ impl Engine {
             folder,
             private: None,
             root: planner.root.path().to_owned(),
+            surroundings: planner.panel.surroundings(),
             most_microusd: planner
                 .panel
                 .find(&asking.reviewer)

@@ -130,6 +130,7 @@ impl Engine {
             folder: root.clone(),
             private: None,
             root,
+            surroundings: self.0.planner.panel.surroundings(),
             most_microusd: panelist.most_microusd(counts_money),
         }
     }

@@ -7,12 +7,11 @@ use countersign_core::ids::{ReviewId, Subject};
 use countersign_core::judge::{Finding, finding_id};
 use countersign_core::plan::{Assignment, PlanError, ReviewerKind};
 use countersign_core::policy::{Attempts, GateFiles, Policy};
-use countersign_core::review::{Dispute, Input, Review, dispute_notes, dispute_rule};
+pub use countersign_core::review::DISPUTES;
+use countersign_core::review::{By, Dispute, Event, Input, Review, Round, dispute_notes, dispute_rule};
 use countersign_core::rule::{Each, Scope};
 use countersign_core::submission::{ChangeOf, Material, Output, OutputKind};
 
-/// The door of reviews that judge a finding again.
-pub const DISPUTES: &str = "dispute";
 /// How many reviews are searched for a finding, the newest first.
 const REVIEWS_MAX: u32 = 1000;
 const PAGE: u32 = 50;
@@ -141,6 +140,32 @@ impl Engine {
     pub async fn could_answer(&self, found: &DisputedFinding) -> Result<Vec<String>> {
         let review = &found.stored.review;
         let Some(round) = review.round() else { return Ok(vec![]) };
+        // A failure that stands from another question is for those who could have answered that one.
+        if let Some(By::Reused { review, n, .. }) = round.answers.get(&found.key).map(|given| &given.by) {
+            return self.could_answer_first(review, *n).await;
+        }
+        self.could_answer_in(review, round, &found.assignment).await
+    }
+
+    async fn could_answer_first(&self, review: &ReviewId, n: u64) -> Result<Vec<String>> {
+        let stored = self.get(review).await?;
+        let events = self.0.ledger.events(review, n.saturating_sub(1), 1).await?;
+        let Some(Event::Answered { round, key, .. }) = events.first().map(|entry| &entry.event) else {
+            return Ok(vec![]);
+        };
+        let Some(round) = stored.review.rounds.iter().find(|known| known.n == *round) else {
+            return Ok(vec![]);
+        };
+        let Some((_, assignment)) = round.asking(key).next() else { return Ok(vec![]) };
+        self.could_answer_in(&stored.review, round, assignment).await
+    }
+
+    async fn could_answer_in(
+        &self,
+        review: &Review,
+        round: &Round,
+        assignment: &Assignment,
+    ) -> Result<Vec<String>> {
         let again = match self.prepare_again(review, round).await {
             Err(EngineError::Plan(PlanError::NoReviewer { .. } | PlanError::UnknownReviewer { .. })) => {
                 return Ok(vec![]);
@@ -148,7 +173,7 @@ impl Engine {
             again => again?,
         };
         let candidates = again.plan.assignments.iter().flat_map(|assignment| &assignment.candidates);
-        let known = candidates.filter(|candidate| found.assignment.candidate(&candidate.key).is_some());
+        let known = candidates.filter(|candidate| assignment.candidate(&candidate.key).is_some());
         Ok(known.map(|candidate| candidate.reviewer.clone()).collect())
     }
 

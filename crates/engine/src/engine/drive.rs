@@ -174,7 +174,7 @@ impl Driver<'_> {
                 continue;
             }
             let call = CallId::new(random()?);
-            let place = self.engine.0.planner.panel.place(&reviewer);
+            let place = self.engine.0.planner.panel.place(&reviewer).await;
             asks.push((Question { key, call, assignment, reviewer, place }, repair));
         }
         if asks.is_empty() {

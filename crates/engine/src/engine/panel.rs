@@ -1,21 +1,22 @@
 //! The panel: the reviewers of this project in order of preference, what a question to each may cost, and who may be
 //! asked how much at once.
 
-use super::place::place;
+use super::place;
 use super::slots::Slots;
 use super::two_call::TwoCall;
-use crate::programs::{Usage, Vendor};
+use crate::programs::{self, Usage, Vendor};
 use crate::reviewer::replay::Recording;
 use crate::reviewer::{Agent, Command, Failed, Library, Marked, ReviewerReply, Service};
+use crate::surroundings::Surroundings;
 use countersign_core::cost::{self, Price, Size, Spending};
 use countersign_core::digest::Digest;
-use countersign_core::endpoint::Endpoint;
+use countersign_core::endpoint::{Endpoint, ProgramFile};
 use countersign_core::outcome::NoVerdict;
 use countersign_core::plan::{Reviewer, ReviewerKind};
-use std::ffi::OsString;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::sync::OnceCell;
 
 pub const SELF: &str = "self";
 
@@ -73,6 +74,8 @@ pub struct Panelist {
     pub vendor: Option<Vendor>,
 }
 
+/// How our own variables begin.
+const OWN_VARIABLES: &str = "COUNTERSIGN_";
 /// The most tokens of a reply, where no setting says so.
 const REPLY_TOKENS: u64 = 8192;
 /// The words around the files of a question.
@@ -81,6 +84,31 @@ const AROUND_BYTES: u64 = 6 * 1024;
 const PROGRAM_BYTES: u64 = 16 * 1024;
 
 impl Panelist {
+    /// The same with the environment of a gate, where this is one.
+    fn within(mut self, surroundings: &Surroundings) -> Self {
+        if surroundings.gate.is_none() {
+            return self;
+        }
+        let environment = surroundings.given();
+        self.judge = match self.judge {
+            Judge::Agent(agent) => Judge::Agent(agent.in_environment(environment)),
+            Judge::Marked(mut marked) => {
+                // Marks that we gave it stay.
+                let is_mark = |name: &str| name.starts_with(OWN_VARIABLES) && !programs::steers(name);
+                marked.environment.retain(|(name, _)| name.to_str().is_some_and(is_mark));
+                marked.environment.extend(environment);
+                Judge::Marked(marked)
+            }
+            Judge::TwoCall(two) => Judge::TwoCall(Box::new(TwoCall {
+                reviewer: two.reviewer.within(surroundings),
+                parser: two.parser.within(surroundings),
+                ..*two
+            })),
+            other => other,
+        };
+        self
+    }
+
     /// The size of a question of so many bytes; none for reviewers that cost nothing.
     pub(super) fn size(&self, bytes: u64) -> Option<Size> {
         match &self.judge {
@@ -184,6 +212,7 @@ impl Panelist {
 #[derive(Clone, Debug)]
 pub struct Panel {
     seats: Vec<Seat>,
+    surroundings: Arc<Surroundings>,
     checks: Slots,
     checks_at_once: usize,
 }
@@ -193,25 +222,31 @@ struct Seat {
     panelist: Arc<Panelist>,
     identity: String,
     place: Endpoint,
+    /// The files of its programs, looked at when it is asked first.
+    files: Arc<OnceCell<Vec<ProgramFile>>>,
     slots: Slots,
 }
 
 impl Panel {
-    /// Makes the panel. Identities and places are taken once, here; `environment` is that of this process.
+    /// Makes the panel. Identities and places are taken once, here; `surroundings` are those of its programs.
     pub fn new(
         panelists: Vec<Panelist>,
         root: &Path,
         checks_at_once: usize,
-        environment: &[(OsString, OsString)],
+        surroundings: &Surroundings,
     ) -> Self {
+        let (scripts, environment) = (surroundings.scripts(root), surroundings.given());
         let seat = |panelist: Panelist| {
-            let identity = panelist.judge.identity(root);
-            let place = place(&panelist.judge, root, environment);
+            let panelist = panelist.within(surroundings);
+            let identity = panelist.judge.identity(&scripts);
+            let mut place = place::place(&panelist.judge, root, &environment);
+            place.skipped = surroundings.skipped(&place.programs);
             let slots = Slots::new(panelist.concurrency);
-            Seat { panelist: Arc::new(panelist), identity, place, slots }
+            Seat { panelist: Arc::new(panelist), identity, place, files: Arc::default(), slots }
         };
         let seats = panelists.into_iter().map(seat).collect();
-        Self { seats, checks: Slots::new(checks_at_once), checks_at_once }
+        let checks = Slots::new(checks_at_once);
+        Self { seats, surroundings: Arc::new(surroundings.clone()), checks, checks_at_once }
     }
 
     /// The panel as the plan needs to know it. `prompt_bytes` is the most that is put into a question.
@@ -239,14 +274,37 @@ impl Panel {
         Some((seat.panelist.clone(), seat.slots.clone()))
     }
 
-    pub(super) fn place(&self, name: &str) -> Endpoint {
+    /// Says by which configuration the panel asks; it is recorded with each question.
+    pub fn configured_by(mut self, configuration: Digest) -> Self {
+        for seat in &mut self.seats {
+            seat.place.configuration = Some(configuration.clone());
+        }
+        self
+    }
+
+    /// The programs that are started to ask a reviewer.
+    pub fn programs(&self, name: &str) -> Vec<String> {
         let seat = self.seats.iter().find(|seat| seat.panelist.name == name);
-        seat.map(|seat| seat.place.clone()).unwrap_or_default()
+        seat.map(|seat| seat.place.programs.clone()).unwrap_or_default()
+    }
+
+    /// Where a reviewer is asked, with the files of its programs as they are now.
+    pub(super) async fn place(&self, name: &str) -> Endpoint {
+        let Some(seat) = self.seats.iter().find(|seat| seat.panelist.name == name) else {
+            return Endpoint::default();
+        };
+        let files = || async {
+            let programs = seat.place.programs.clone();
+            tokio::task::spawn_blocking(move || place::files(&programs)).await.unwrap_or_default()
+        };
+        let files = seat.files.get_or_init(files).await.clone();
+        Endpoint { files, ..seat.place.clone() }
     }
 
     /// Takes an answer away where the reviewer's program was edited since the panel was made: its ruling would be recorded
     /// under the identity of the old program.
     pub(super) fn vouch<T>(&self, name: &str, root: &Path, told: ReviewerReply<T>) -> ReviewerReply<T> {
+        let root = &self.surroundings.scripts(root);
         let edited = |seat: &Seat| {
             // Only programs of the user's have files that can be edited.
             let has_files =
@@ -278,6 +336,10 @@ impl Panel {
         }
     }
 
+    pub(super) fn surroundings(&self) -> Arc<Surroundings> {
+        self.surroundings.clone()
+    }
+
     pub(super) fn checks(&self) -> Slots {
         self.checks.clone()
     }
@@ -302,7 +364,12 @@ mod tests {
             question_microusd: None,
             vendor: None,
         };
-        Panel::new(panelists.iter().map(panelist).collect(), Path::new("."), checks_at_once, &[])
+        Panel::new(
+            panelists.iter().map(panelist).collect(),
+            Path::new("."),
+            checks_at_once,
+            &Surroundings::default(),
+        )
     }
 
     /// Whether a question gets a slot without waiting.

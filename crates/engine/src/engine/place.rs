@@ -3,30 +3,27 @@
 
 use super::panel::Judge;
 use crate::installed;
-use crate::programs::{Facts, PROGRAMS};
+use crate::programs::steers;
 use crate::worker::Worker;
 use countersign_core::digest::Digest;
-use countersign_core::endpoint::Endpoint;
+use countersign_core::endpoint::{Endpoint, ProgramFile};
+use countersign_core::text;
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
-use std::io::Read;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-/// Variables that choose what a program loads or talks to, beside those of agent programs.
-const STEERING: &[&str] = &["CLASSPATH", "ENV", "HOME", "SSL_CERT_DIR", "SSL_CERT_FILE", "VIRTUAL_ENV"];
-/// Endings of such variables.
-const STEERING_ENDS: &[&str] =
-    &["_API_BASE", "_BASE_URL", "_CONFIG_DIR", "_CONFIG_HOME", "_ENDPOINT", "_PROXY", "_proxy"];
-/// Beginnings of such variables.
-const STEERING_BEGINS: &str =
-    "BASH_ BUN_ DENO_ DYLD_ GEM_ JAVA_ LD_ LUA_ NODE_ NPM_CONFIG_ PERL PHP PYTHON RUBY";
 const PATH: &str = "PATH";
+/// The largest program whose digest is recorded.
+const PROGRAM_MAX_BYTES: u64 = 512 * 1024 * 1024;
+/// How far above a program the description of its package may be, and how large.
+const PACKAGE_LEVELS: usize = 3;
+const PACKAGE_MAX_BYTES: u64 = 1024 * 1024;
+const VERSION_MAX_LETTERS: usize = 64;
 const ADDRESS_END: &str = "_BASE_URL";
 
 /// How many interpreters of interpreters are looked at.
 const INTERPRETERS_MAX: usize = 4;
-const FIRST_LINE_BYTES: u64 = 256;
 
 type Variables = [(OsString, OsString)];
 
@@ -44,7 +41,7 @@ pub(super) fn place(judge: &Judge, root: &Path, environment: &Variables) -> Endp
                 Some(url) => vec![url.clone()],
                 None => addresses(&agent.environment),
             };
-            Endpoint { programs, services, variables: steering(&agent.environment) }
+            Endpoint { programs, services, variables: steering(&agent.environment), ..Endpoint::default() }
         }
         Judge::Service(service) => {
             Endpoint { services: vec![service.base_url.clone()], ..Endpoint::default() }
@@ -68,7 +65,7 @@ fn of_command(argv: &[String], root: &Path, environment: &Variables) -> Endpoint
     // What a script calls by name is found by this.
     let path = environment.iter().find(|(name, _)| name == PATH);
     variables.extend(path.map(|(_, value)| (PATH.to_owned(), Digest::of(value.as_bytes()))));
-    Endpoint { programs, services: addresses(environment), variables }
+    Endpoint { programs, services: addresses(environment), variables, ..Endpoint::default() }
 }
 
 /// A program as it is found, with the interpreters that run it. Empty where it is not found.
@@ -79,36 +76,36 @@ fn found(program: &OsStr, root: &Path, environment: &Variables) -> Vec<String> {
     while let Some(last) = all.last()
         && all.len() <= INTERPRETERS_MAX
     {
-        let Some(interpreter) = interpreter(last).and_then(|interpreter| find(&interpreter)) else { break };
+        let Some(interpreter) = installed::interpreter(last).and_then(|interpreter| find(&interpreter))
+        else {
+            break;
+        };
         all.push(interpreter);
     }
     all.into_iter().map(|path| path.to_string_lossy().into_owned()).collect()
 }
 
-/// The interpreter in the first line of a script; with `env` the program that `env` looks for.
-fn interpreter(script: &Path) -> Option<OsString> {
-    let mut line = vec![];
-    std::fs::File::open(script).ok()?.take(FIRST_LINE_BYTES).read_to_end(&mut line).ok()?;
-    let line = line.strip_prefix(b"#!")?;
-    let line = line.split(|byte| *byte == b'\n').next()?;
-    let mut words = line.split(|byte| byte.is_ascii_whitespace()).filter(|word| !word.is_empty());
-    let program = words.next()?;
-    let by_env = program.ends_with(b"/env");
-    let named = |word: &&[u8]| !word.starts_with(b"-") && !word.contains(&b'=');
-    let program = if by_env { words.find(named)? } else { program };
-    Some(OsStr::from_bytes(program).to_owned())
+/// What the files of the programs are now.
+pub(super) fn files(programs: &[String]) -> Vec<ProgramFile> {
+    let file = |program: &String| {
+        let path = Path::new(program).canonicalize().unwrap_or_else(|_| program.into());
+        let digest = installed::digest_of(&path, PROGRAM_MAX_BYTES);
+        ProgramFile { version: version(&path), digest, path: path.to_string_lossy().into_owned() }
+    };
+    programs.iter().map(file).collect()
+}
+
+/// The version in the package that a file belongs to, without starting anything.
+fn version(file: &Path) -> Option<String> {
+    let package = file.ancestors().skip(1).take(PACKAGE_LEVELS).map(|folder| folder.join("package.json"));
+    let short = |path: &PathBuf| std::fs::metadata(path).is_ok_and(|found| found.len() <= PACKAGE_MAX_BYTES);
+    let text = std::fs::read(package.into_iter().find(short)?).ok()?;
+    let package: serde_json::Value = serde_json::from_slice(&text).ok()?;
+    let version = text::visible_line(package.get("version")?.as_str()?).into_owned();
+    Some(version.chars().take(VERSION_MAX_LETTERS).collect())
 }
 
 fn steering(environment: &Variables) -> BTreeMap<String, Digest> {
-    let of_program = |facts: &Facts, name: &str| {
-        facts.steering.iter().any(|known| *known == name || known.ends_with('_') && name.starts_with(known))
-    };
-    let steers = |name: &str| {
-        STEERING.contains(&name)
-            || PROGRAMS.reviewers().any(|facts| of_program(facts, name))
-            || STEERING_ENDS.iter().any(|end| name.ends_with(end))
-            || STEERING_BEGINS.split_whitespace().any(|begin| name.starts_with(begin))
-    };
     let named = |(name, value): &(OsString, OsString)| {
         let name = name.to_str().filter(|name| steers(name) && !value.is_empty())?;
         Some((name.to_owned(), Digest::of(value.as_bytes())))
@@ -195,5 +192,20 @@ mod tests {
             assert!(!format!("{steered:?}").contains("secret"), "{steered:?}");
         }
         assert_eq!(agent(&[("ANTHROPIC_BASE_URL", "http://u:p@h/v1")]).services, ["http://h/v1"]);
+    }
+
+    #[test]
+    fn the_files_of_programs_are_recorded_without_starting_them() {
+        let folder = tempfile::tempdir().unwrap();
+        let package = folder.path().canonicalize().unwrap().join("lib/judge");
+        std::fs::create_dir_all(package.join("bin")).unwrap();
+        std::fs::write(package.join("package.json"), r#"{"name": "judge", "version": "2.0.1"}"#).unwrap();
+        let file = executable(&package, "bin/judge", "exit 1\n");
+        let link = folder.path().join("judge");
+        std::os::unix::fs::symlink(&file, &link).unwrap();
+        let found = files(&[link.to_string_lossy().into_owned(), "/no/such".to_owned()]);
+        assert_eq!((found[0].path.as_str(), found[0].version.as_deref()), (file.as_str(), Some("2.0.1")));
+        assert_eq!(found[0].digest, Some(Digest::of(b"exit 1\n")));
+        assert_eq!((found[1].path.as_str(), &found[1].digest), ("/no/such", &None));
     }
 }

@@ -127,7 +127,10 @@ impl Planner {
             Some(ledger) => {
                 let since = rulings_since(&prepared.request.policy);
                 let known = ledger.rulings(&assignment.candidates, since).await?;
-                known.iter().any(|known| !prepared.request.fresh || known.is_final())
+                let (rules, submission) = (&prepared.request.rules, &prepared.submission);
+                let standing = ledger.standing(rules, submission, [assignment]).await?;
+                standing.iter().any(|standing| standing.holds(submission.notes.as_ref()))
+                    || known.iter().any(|known| !prepared.request.fresh || known.is_final())
             }
             None => false,
         };

@@ -14,6 +14,7 @@ use countersign_core::plan::{Assignment, Target};
 use countersign_core::prompt::{Body, ReviewSection, SelfReview, ShownFile, self_review_instructions};
 use countersign_core::review::{Input, Refused, Review, Round, Route};
 use countersign_core::rule::Rule;
+use countersign_core::submission::Submission;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -129,9 +130,10 @@ impl Engine {
         let candidates = || round.assignments.iter().flat_map(|assignment| &assignment.candidates);
         let mut reviewers = self.0.planner.reviewers();
         reviewers.retain(|reviewer| candidates().any(|candidate| candidate.reviewer == reviewer.name));
-        let mut request = request_of(review);
+        let mut request = request_of(review, round);
         if let (Some(of), Some(context)) = (&round.submission.change, &round.submission.context) {
-            request.change = Some(SubmittedChange::again(&self.0.planner.root, of, context.clone()).await?);
+            let (root, evidence) = (&self.0.planner.root, round.submission.evidence.clone());
+            request.change = Some(SubmittedChange::again(root, of, context.clone(), evidence).await?);
         }
         self.0.planner.prepare_for(request, round.submission.notes.clone(), &reviewers).await
     }
@@ -160,12 +162,11 @@ impl Engine {
 }
 
 /// The request that would hand the same files in again.
-fn request_of(review: &Review) -> Request {
-    let submission = review.round().map(|round| round.submission.clone());
-    let (outputs, files) = submission.map(|s| (s.outputs, s.files)).unwrap_or_default();
+fn request_of(review: &Review, round: &Round) -> Request {
+    let Submission { outputs, files, .. } = round.submission.clone();
     Request {
         subject: review.subject.clone(),
-        rules: review.rules.clone(),
+        rules: round.rules.to_vec(),
         policy: review.policy.clone(),
         outputs,
         files: files.into_iter().map(|file| (file.path, file.output)).collect(),

@@ -1,7 +1,7 @@
 //! A change as it is handed in: its patches and summary as materials, and the sections around them in every question.
 
 use super::panel::Panelist;
-use super::{Planner, Prepared, Result};
+use super::{EngineError, Planner, Prepared, Result};
 use crate::reviewer::Failed;
 use crate::workspace::{self, Change, ChangeWanted, Changed, ChangedFile, Shape};
 use countersign_core::answer::changed_lines;
@@ -10,6 +10,7 @@ use countersign_core::outcome::NoVerdict;
 use countersign_core::plan::Assignment;
 use countersign_core::prompt::{self, Body, DIFF_BYTES_MAX, Sections, ShownFile};
 use countersign_core::redact::Counts;
+use countersign_core::review::{NotSubmitted, OpenFinding};
 use countersign_core::submission::{ChangeOf, Content, Form, Material, Output, OutputKind, Submission};
 use std::ops::RangeInclusive;
 use std::sync::Arc;
@@ -25,25 +26,32 @@ pub struct SubmittedChange {
     sections: Sections,
     /// The digest of the sections. Of a change that is handed in again only this is known.
     context: Digest,
+    /// What failures stand on beside the files.
+    evidence: Option<Digest>,
 }
 
 impl SubmittedChange {
     /// A change, the patterns that were left out of it, and the sections around it in every question.
     pub fn new(change: Change, left_out: Vec<String>, sections: Sections) -> Self {
         let summary = workspace::summary(&change, DIFF_BYTES_MAX).into();
-        let context = sections.digest();
-        Self { change: Arc::new(change), summary, left_out, sections, context }
+        let (context, evidence) = (sections.digest(), sections.evidence());
+        Self { change: Arc::new(change), summary, left_out, sections, context, evidence }
     }
 
     pub fn change(&self) -> &Change {
         &self.change
     }
 
-    /// The change of a submission as it is now, where only the digest of the sections is known.
-    pub(super) async fn again(root: &workspace::Root, of: &ChangeOf, context: Digest) -> Result<Self> {
+    /// The change of a submission as it is now, where only digests of the sections are known.
+    pub(super) async fn again(
+        root: &workspace::Root,
+        of: &ChangeOf,
+        context: Digest,
+        evidence: Option<Digest>,
+    ) -> Result<Self> {
         let wanted = wanted(of);
         let change = workspace::change(root, &wanted).await?;
-        Ok(Self { context, ..Self::new(change, wanted.left_out, Sections::default()) })
+        Ok(Self { context, evidence, ..Self::new(change, wanted.left_out, Sections::default()) })
     }
 
     pub(super) fn outputs() -> Vec<Output> {
@@ -81,7 +89,7 @@ impl SubmittedChange {
             fingerprint: self.change.fingerprint.clone(),
             left_out: self.left_out.clone(),
         };
-        submission.about(of, self.context.clone())
+        Submission { evidence: self.evidence.clone(), ..submission.about(of, self.context.clone()) }
     }
 
     /// A patch or the summary, by its index among the materials.
@@ -148,6 +156,35 @@ pub(super) fn wanted(of: &ChangeOf) -> ChangeWanted {
 }
 
 impl Planner {
+    /// What became of files that are not submitted any more.
+    pub(super) async fn not_submitted(
+        &self,
+        missing: &[(&OpenFinding, &Material)],
+    ) -> Result<Vec<NotSubmitted>> {
+        let mut looked_at = vec![];
+        let mut changes: Vec<(&ChangeOf, Vec<Material>)> = vec![];
+        for (open, file) in missing {
+            let now = match (&open.change, file.form) {
+                (Some(of), Form::Patch | Form::Summary) => {
+                    if !changes.iter().any(|(known, _)| known.base == of.base) {
+                        let change = workspace::change(&self.root, &wanted(of)).await?;
+                        changes.push((of, change.files.iter().map(patch).collect()));
+                    }
+                    let of = changes.iter().find(|(known, _)| known.base == of.base);
+                    of.and_then(|(_, patches)| patches.iter().find(|patch| patch.path == file.path)).cloned()
+                }
+                _ => {
+                    let there = workspace::gather(&self.root, vec![(file.path.clone(), 0)]).await;
+                    let there = there.map_err(EngineError::io("the files could not be read"))?;
+                    there.into_iter().find(|there| there.content != Content::Missing)
+                }
+            };
+            let (path, form) = (file.path.clone(), file.form);
+            looked_at.push(NotSubmitted { path, form, digest: now.map(|now| now.digest) });
+        }
+        Ok(looked_at)
+    }
+
     /// What a question about a change shows, without secrets, and its payload.
     pub(super) fn word_change(
         &self,

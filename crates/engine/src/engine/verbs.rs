@@ -5,15 +5,16 @@ use super::planner::rulings_since;
 use super::{Engine, EngineError, Prepared, Result};
 use crate::fresh::{now_ms, random};
 use crate::ledger::{Draft, Ledger, LedgerError, Report, Stored, Transaction};
+use countersign_core::answer::Answer;
 use countersign_core::digest::{Digest, Key};
 use countersign_core::ids::{CallId, ReviewId, Token};
 use countersign_core::outcome::{NoVerdict, Outcome};
 use countersign_core::review::{
-    Actor, By, Decision, Input, Known, Opening, RecordedAnswer, Refused, Review, Route, State, Submit, Verb,
-    route, step,
+    Actor, By, DISPUTES, Decision, Input, Known, NotSubmitted, Opening, RecordedAnswer, Refused, Review,
+    Route, State, Submit, Verb, contradicts, route, stands_over, step,
 };
 use countersign_core::rule::Rule;
-use countersign_core::submission::Submission;
+use countersign_core::submission::{Material, Submission};
 use std::collections::HashSet;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
@@ -138,8 +139,8 @@ impl Engine {
     ) -> Result<Stored> {
         let mut transaction = self.0.ledger.transaction().await?;
         let mut draft = self.draft(&mut transaction, stored).await?;
-        let failures = self.standing_failures(&mut transaction, draft.review(), &inputs).await?;
-        for input in inputs.into_iter().chain(failures) {
+        let inputs = with_standing(&mut transaction, draft.review(), inputs).await?;
+        for input in inputs {
             step_on(&mut draft, input)?;
         }
         let stored = transaction.write(draft).await?;
@@ -150,26 +151,6 @@ impl Engine {
         }
         transaction.commit().await?;
         Ok(stored)
-    }
-
-    /// Failures that another review recorded meanwhile on questions that pass here. A pass does not replace them.
-    async fn standing_failures<'i>(
-        &self,
-        transaction: &mut Transaction,
-        review: &Review,
-        inputs: &'i [Input],
-    ) -> Result<Vec<Input>> {
-        let passes = |input: &'i Input| match input {
-            Input::Answered { key, answer, .. } if !answer.fails() => Some(key),
-            _ => None,
-        };
-        let passed: HashSet<&Key> = inputs.iter().filter_map(passes).collect();
-        let Some(round) = review.round().filter(|_| !passed.is_empty()) else { return Ok(vec![]) };
-        let candidates = round.assignments.iter().flat_map(|assignment| &assignment.candidates);
-        let candidates = candidates.filter(|candidate| passed.contains(&candidate.key));
-        let known = transaction.rulings(candidates, i64::MAX).await?;
-        let failures = known.into_iter().filter(|known| known.answer.fails());
-        Ok(failures.map(|Known { key, answer, by, .. }| Input::Answered { key, answer, by }).collect())
     }
 
     /// Begins to write on what is recorded now, which may be more than `stored` has.
@@ -184,6 +165,48 @@ impl Engine {
             draft => Ok(draft?),
         }
     }
+}
+
+/// Answers with the failures that stand on the same bytes, in whichever review they were recorded. A pass does not
+/// replace them.
+async fn with_standing(
+    transaction: &mut Transaction,
+    review: &Review,
+    inputs: Vec<Input>,
+) -> Result<Vec<Input>> {
+    let answered = |input: &Input| match input {
+        Input::Answered { key, .. } => vec![key.clone()],
+        Input::SelfReviewed { answers, .. } => answers.iter().map(|(key, _)| key.clone()).collect(),
+        _ => vec![],
+    };
+    let keys: HashSet<Key> = inputs.iter().flat_map(answered).collect();
+    let Some(round) = review.round().filter(|_| !keys.is_empty() && review.subject.door() != DISPUTES) else {
+        return Ok(inputs);
+    };
+    let asked = keys.iter().filter_map(|key| Some(round.asking(key).next()?.1));
+    let standing = transaction.standing(&round.rules, &round.submission, asked).await?;
+    if standing.is_empty() {
+        return Ok(inputs);
+    }
+    let mut all = vec![];
+    for mut input in inputs {
+        let mut worse = vec![];
+        let mut mark = |key: &Key, answer: &mut Answer| {
+            let (marked, holds) = stands_over(review, key, std::mem::take(answer), &standing);
+            *answer = marked;
+            worse.extend(holds.map(|(answer, by)| Input::Answered { key: key.clone(), answer, by }));
+        };
+        match &mut input {
+            Input::Answered { key, answer, .. } => mark(key, answer),
+            Input::SelfReviewed { answers, .. } => {
+                answers.iter_mut().for_each(|(key, answer)| mark(key, answer));
+            }
+            _ => {}
+        }
+        all.push(input);
+        all.extend(worse);
+    }
+    Ok(all)
 }
 
 /// Adds what follows from an input.
@@ -226,26 +249,32 @@ impl Ticket {
 
 impl Engine {
     pub async fn submit(&self, prepared: Prepared) -> Result<Ticket> {
-        let mut transaction = self.0.ledger.transaction().await?;
-        let latest = transaction.latest_for(&prepared.request.subject).await?;
+        let (mut transaction, latest, not_submitted) = self.latest_and_not_submitted(&prepared).await?;
         let Prepared { submission, plan, request } = &prepared;
-        let latest_review = latest.as_ref().map(|stored| &stored.review);
-        let way = route(latest_review, &submission.digest, &plan.assignments, request.fresh);
-        let stored = match (way, latest) {
-            (Route::Open, _) | (_, None) => Stored::unopened(ReviewId::new(random()?)),
-            (_, Some(latest)) => latest,
-        };
-        let known = self.known(&mut transaction, &stored.review, &prepared, way).await?;
-        let submit = Submit {
+        let mut submit = Submit {
             rules: request.rules.clone(),
             opening: Opening { subject: request.subject.clone(), policy: request.policy.clone() },
             submission: submission.clone(),
             assignments: plan.assignments.clone(),
-            known,
+            known: vec![],
+            standing: vec![],
+            not_submitted,
             fresh: request.fresh,
             token: Token::new(random()?),
             now_ms: now_ms(),
         };
+        // A dispute asks about a failure that stands.
+        if request.subject.door() != DISPUTES {
+            submit.standing = transaction.standing(&request.rules, submission, &plan.assignments).await?;
+        }
+        let latest_review = latest.as_ref().map(|stored| &stored.review);
+        let fresh = request.fresh || latest_review.is_some_and(|review| contradicts(review, &submit));
+        let way = route(latest_review, &submission.digest, &plan.assignments, fresh);
+        let stored = match (way, latest) {
+            (Route::Open, _) | (_, None) => Stored::unopened(ReviewId::new(random()?)),
+            (_, Some(latest)) => latest,
+        };
+        submit.known = self.known(&mut transaction, &stored.review, &prepared, way).await?;
         let events = step(&stored.review, Input::Submit(Box::new(submit)))?;
         let review = stored.review.id.clone();
         let mut round = stored.review.round().map_or(1, |round| round.n);
@@ -256,6 +285,29 @@ impl Engine {
             round = stored.review.round().map_or(1, |round| round.n);
         }
         Ok(Ticket { review, round, route: way, prepared: Arc::new(prepared), offer: None })
+    }
+
+    /// The latest review of the subject, and what became of the files of its open findings that are not submitted. They
+    /// are read before the transaction begins: reading a change takes long.
+    async fn latest_and_not_submitted(
+        &self,
+        prepared: &Prepared,
+    ) -> Result<(Transaction, Option<Stored>, Vec<NotSubmitted>)> {
+        let mut looked_at: Vec<NotSubmitted> = vec![];
+        loop {
+            let mut transaction = self.0.ledger.transaction().await?;
+            let latest = transaction.latest_for(&prepared.request.subject).await?;
+            let Some(stored) = latest else { return Ok((transaction, None, looked_at)) };
+            let missing: Vec<_> = stored.review.not_submitted(&prepared.submission).collect();
+            let known = |file: &Material| {
+                looked_at.iter().any(|known| (&known.path, known.form) == (&file.path, file.form))
+            };
+            if missing.iter().all(|(_, file)| known(file)) {
+                return Ok((transaction, Some(stored), looked_at));
+            }
+            drop(transaction);
+            looked_at = self.0.planner.not_submitted(&missing).await?;
+        }
     }
 
     /// Rulings of other reviews that stand for this work.

@@ -66,6 +66,15 @@ impl Git {
         Ok(anchored(&self.text(args).await?, &own, branch.as_deref()))
     }
 
+    /// Makes a commit of ours, which is on no branch.
+    pub(super) async fn own_commit(&self, tree: &str, parent: Option<&str>, words: &str) -> Result<String> {
+        let git = IDENTITY.iter().fold(self.clone(), |git, (name, value)| git.with(*name, *value));
+        let mut args = vec!["commit-tree", "--no-gpg-sign", "-m", words];
+        args.extend(parent.iter().flat_map(|parent| ["-p", parent]));
+        args.push(tree);
+        git.text(args).await
+    }
+
     /// Keeps a tree as what passed last, unless another process kept one meanwhile. `words` is the commit message.
     pub async fn set_anchor(
         &self,
@@ -75,11 +84,7 @@ impl Git {
         parent: Option<&str>,
         words: &str,
     ) -> Result<Anchor> {
-        let git = IDENTITY.iter().fold(self.clone(), |git, (name, value)| git.with(*name, *value));
-        let mut args = vec!["commit-tree", "--no-gpg-sign", "-m", words];
-        args.extend(parent.iter().flat_map(|parent| ["-p", parent]));
-        args.push(tree);
-        let commit = git.text(args).await?;
+        let commit = self.own_commit(tree, parent, words).await?;
         let name = name(&at.place);
         // An empty old value means that there must be none yet.
         let old = before.map_or("", |anchor| anchor.commit.as_str());
@@ -105,22 +110,9 @@ impl Git {
         if usual.as_ref() != Some(head) {
             return Ok(usual);
         }
-        // A deleted commit has no common ancestor.
+        // A history of its own has no common ancestor, and nothing of it was looked at.
         let common = self.merge_base(parent, head).await.ok().flatten();
-        Ok(common.or(usual))
-    }
-
-    /// The commit whose configuration holds for work since an anchor: where what was checked out then left the default
-    /// branch. Work that passed is not yet what a person has merged.
-    pub async fn judged_by(&self, anchor: Option<&Anchor>) -> Result<Option<String>, BaseProblem> {
-        let Some(anchor) = anchor else { return self.base(None, None).await };
-        let Some(parent) = &anchor.parent else { return Ok(Some(anchor.commit.clone())) };
-        let Some(parent) = self.commit(parent).await? else { return self.base(None, None).await };
-        let fork = match self.default_branch(None).await? {
-            Some(branch) => self.merge_base(&parent, &branch.reference).await?,
-            None => None,
-        };
-        Ok(fork.or(Some(parent)))
+        Ok(common.or_else(|| Some(anchor.commit.clone())))
     }
 
     async fn is_ancestor(&self, one: &str, of: &str) -> Result<bool> {

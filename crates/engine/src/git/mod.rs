@@ -5,13 +5,16 @@
 mod anchor;
 mod branch;
 mod places;
+mod room;
 mod run;
 mod status;
+mod trusted;
 
 pub use anchor::{Anchor, AnchorState, Checkout};
 pub use branch::{BaseProblem, Branch};
 pub use places::{Places, is_repository, main_worktree};
-pub use run::{Git, GitError};
+pub use run::{Git, GitError, program};
 pub use status::{Status, StatusEntry, Worktree};
+pub use trusted::{PinnedRemote, RemoteTip};
 
 use run::Result;

@@ -1,8 +1,8 @@
 //! Starting git: one process, its output bounded, its time too; and why it did not do something.
 
+use crate::installed::TrustedPlaces;
 use crate::process;
 use countersign_core::text;
-use rustix::fs::Access;
 use rustix::process::{Pid, Signal, kill_process_group};
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
@@ -33,18 +33,31 @@ const FOREIGN: &str = "GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE GIT_OBJECT_DIRECTORY
     GIT_EXTERNAL_DIFF GIT_DIFF_OPTS GIT_LITERAL_PATHSPECS GIT_GLOB_PATHSPECS GIT_NOGLOB_PATHSPECS \
     GIT_ICASE_PATHSPECS GIT_ATTR_SOURCE GIT_TRACE";
 
+/// What git gets of our environment where it gets nothing else: what it needs to sign in.
+const ALONE: [&str; 4] = ["HOME", "USER", "LOGNAME", "SSH_AUTH_SOCK"];
+const SYSTEM_PATH: &str = "/usr/local/bin:/usr/bin:/bin:/opt/homebrew/bin:/run/current-system/sw/bin";
+
 #[derive(Clone, Debug)]
 pub struct Git {
     folder: PathBuf,
     variables: Vec<(OsString, OsString)>,
     input: Option<Vec<u8>>,
     timeout_seconds: u64,
+    /// Whether it gets neither our environment nor the settings of the user and the system.
+    is_alone: bool,
 }
 
 impl Git {
     /// Git in a folder. Hooks do not run.
     pub fn at(folder: &Path) -> Self {
-        Self { folder: folder.to_owned(), variables: vec![], input: None, timeout_seconds: TIMEOUT_SECONDS }
+        let (variables, input, timeout_seconds) = (vec![], None, TIMEOUT_SECONDS);
+        Self { folder: folder.to_owned(), variables, input, timeout_seconds, is_alone: false }
+    }
+
+    /// The same without our environment and without the settings of the user and the system.
+    pub fn alone(self) -> Self {
+        let git = Self { is_alone: true, ..self };
+        git.with("PATH", SYSTEM_PATH).with("GIT_CONFIG_GLOBAL", "/dev/null").with("GIT_CONFIG_NOSYSTEM", "1")
     }
 
     pub fn folder(&self) -> &Path {
@@ -139,12 +152,17 @@ impl Git {
     fn start(&self, args: &[OsString]) -> std::io::Result<Child> {
         let mut command = Command::new(program());
         command.arg("--no-pager").args(SETTINGS.split_whitespace());
+        if self.is_alone {
+            command.env_clear().envs(ALONE.iter().filter_map(|name| Some((name, std::env::var_os(name)?))));
+        }
         for name in FOREIGN.split_whitespace() {
             command.env_remove(name);
         }
         command
             .args(args)
             .current_dir(&self.folder)
+            // Replaced objects would show other contents under the same id.
+            .env("GIT_NO_REPLACE_OBJECTS", "1")
             .env("GIT_OPTIONAL_LOCKS", "0")
             .env("GIT_TERMINAL_PROMPT", "0")
             .env("GIT_EDITOR", "true")
@@ -160,15 +178,22 @@ impl Git {
     }
 }
 
-/// Where git is. Looked up once, because a run of tasks starts it very often.
-fn program() -> &'static Path {
+/// Where git is. Looked up once, because a run of tasks starts it very often. A git in a place of the system comes before
+/// any other: the `PATH` may have been changed by the author of the work.
+pub fn program() -> &'static Path {
     static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
-    let is_program = |file: &PathBuf| rustix::fs::access(file, Access::EXEC_OK).is_ok() && file.is_file();
     PROGRAM.get_or_init(|| {
+        if let Some(other) = std::env::var_os("COUNTERSIGN_TEST_GIT").filter(|_| cfg!(debug_assertions)) {
+            return other.into();
+        }
         let path = std::env::var_os("PATH").unwrap_or_default();
         // A relative folder on the PATH is left to the system.
         let folders = std::env::split_paths(&path).take_while(|folder| folder.is_absolute());
-        folders.map(|folder| folder.join("git")).find(is_program).unwrap_or_else(|| PathBuf::from("git"))
+        let path = std::env::join_paths(folders).unwrap_or_default();
+        let places = TrustedPlaces::new(Path::new("/nowhere"), []);
+        let (found, refused) = places.find("git", Path::new("/"), Some(&path));
+        let other = || refused.into_iter().next().map(|(file, _)| file);
+        found.or_else(other).unwrap_or_else(|| PathBuf::from("git"))
     })
 }
 

@@ -140,6 +140,10 @@ impl Fold {
         Ok(())
     }
 
+    pub(super) fn review(self) -> Review {
+        self.stored.review
+    }
+
     pub(super) fn row(&self) -> Row {
         Row::of(&self.stored, self.opened_seq)
     }

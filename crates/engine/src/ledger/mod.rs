@@ -11,6 +11,7 @@
 mod calls;
 mod entry;
 mod error;
+mod failures;
 mod memory;
 mod projection;
 mod rulings;
@@ -20,8 +21,10 @@ mod transaction;
 mod verify;
 
 use countersign_core::ids::{CallId, ReviewId, Subject};
-use countersign_core::plan::Candidate;
-use countersign_core::review::{Known, Review};
+use countersign_core::plan::{Assignment, Candidate};
+use countersign_core::review::{Known, Review, Standing};
+use countersign_core::rule::Rule;
+use countersign_core::submission::Submission;
 use error::Result;
 use std::path::Path;
 use std::sync::Arc;
@@ -68,7 +71,7 @@ pub struct Filter {
 impl Ledger {
     /// Opens the ledger in this folder; makes the folder and the ledger where there are none.
     pub async fn open(dir: &Path) -> Result<Self> {
-        Ok(Self::new(Store::Sqlite(sqlite::Sqlite::open(dir).await?)))
+        Self::new(Store::Sqlite(sqlite::Sqlite::open(dir).await?)).completed().await
     }
 
     /// A new ledger in memory. It ends with its last copy, and leaves no file.
@@ -92,8 +95,22 @@ impl Ledger {
 
     /// Opens the ledger in this folder if there is one; makes nothing, and reads also where writing is not allowed.
     pub async fn open_existing(dir: &Path) -> Result<Option<Self>> {
-        let found = sqlite::Sqlite::open_existing(dir).await?;
-        Ok(found.map(|store| Self::new(Store::Sqlite(store))))
+        match sqlite::Sqlite::open_existing(dir).await? {
+            Some(store) => Ok(Some(Self::new(Store::Sqlite(store)).completed().await?)),
+            None => Ok(None),
+        }
+    }
+
+    /// Adds the index of failures that an earlier version did not write, where that may be written.
+    async fn completed(self) -> Result<Self> {
+        if self.0.store.is_writable() && !self.read().await?.has_failures_indexed().await? {
+            let mut session = self.0.store.write().await?;
+            if !session.has_failures_indexed().await? {
+                failures::complete(&mut session).await?;
+                session.commit().await?;
+            }
+        }
+        Ok(self)
     }
 
     fn new(store: Store) -> Self {
@@ -153,6 +170,16 @@ impl Ledger {
         passed_since_ms: i64,
     ) -> Result<Vec<Known>> {
         rulings::look_up(&mut self.read().await?, candidates, passed_since_ms).await
+    }
+
+    /// What stands on these assignments of a submission: failures, and what disputes left of them.
+    pub async fn standing(
+        &self,
+        rules: &[Rule],
+        submission: &Submission,
+        assignments: impl IntoIterator<Item = &Assignment>,
+    ) -> Result<Vec<Standing>> {
+        failures::look_up(&mut self.read().await?, rules, submission, assignments).await
     }
 
     /// The reviews whose id begins like this, with or without `rv-`; at most [`MAX_MATCHES`].

@@ -1,8 +1,9 @@
-//! Rulings that stand beyond their review: an index from a key to the event that answered it.
+//! Rulings that stand beyond their review: an index from a key to the event that answered it. What failures stand on
+//! beyond their key is in `failures`.
 
 use super::entry::Line;
 use super::store::Session;
-use super::{LedgerError, Result};
+use super::{LedgerError, Result, failures};
 use countersign_core::digest::{Digest, Key};
 use countersign_core::ids::ReviewId;
 use countersign_core::plan::{Candidate, Reuse};
@@ -10,6 +11,7 @@ use countersign_core::review::{By, Event, Known, Review};
 
 /// Points the key of an answer to its event, where the answer may stand beyond its review.
 pub(super) async fn index(session: &mut Session, review: &Review, n: u64, event: &Event) -> Result<()> {
+    failures::index(session, review, n, event).await?;
     let Event::Answered { round, key, answer, by, place } = event else { return Ok(()) };
     if !matches!(by, By::Call { .. } | By::Disputed { .. }) {
         return Ok(());
@@ -26,12 +28,7 @@ pub(super) async fn index(session: &mut Session, review: &Review, n: u64, event:
     {
         return Ok(());
     }
-    // A failure stands at every place, until a dispute withdraws it.
-    let anywhere = (!may_stay).then(|| anywhere(key));
-    for under in [Some(under), anywhere].into_iter().flatten() {
-        session.put_ruling(&under, review.id.as_str(), n).await?;
-    }
-    Ok(())
+    session.put_ruling(&under, review.id.as_str(), n).await
 }
 
 fn candidate<'a>(review: &'a Review, round: u32, key: &Key) -> Option<&'a Candidate> {
@@ -47,11 +44,6 @@ fn under(key: &Key, place: Option<&Digest>) -> String {
     }
 }
 
-/// The index entry of a failure, which stands at every place.
-fn anywhere(key: &Key) -> String {
-    format!("{key}!")
-}
-
 /// The rulings of these candidates: failures, and what passed and is not too old.
 pub(super) async fn look_up(
     session: &mut Session,
@@ -59,31 +51,21 @@ pub(super) async fn look_up(
     passed_since_ms: i64,
 ) -> Result<Vec<Known>> {
     let reusable = candidates.into_iter().filter(|candidate| candidate.reuse == Reuse::Anywhere);
-    let both =
-        |candidate: &Candidate| [under(&candidate.key, candidate.place.as_ref()), anywhere(&candidate.key)];
-    let wanted: Vec<String> = reusable.flat_map(both).collect();
+    let wanted: Vec<String> =
+        reusable.map(|candidate| under(&candidate.key, candidate.place.as_ref())).collect();
     let found = found(session, &wanted).await?.into_iter();
     let stands = found.filter(|(known, at_ms)| known.is_final() || *at_ms >= passed_since_ms);
-    let mut all: Vec<Known> = stands.map(|(known, _)| known).collect();
-    // A failure is found by its place, and by standing at every place.
-    all.sort_by(|a, b| (&a.key, &a.place).cmp(&(&b.key, &b.place)));
-    all.dedup();
-    Ok(all)
+    Ok(stands.map(|(known, _)| known).collect())
 }
 
 /// The rulings these index entries point to, each with its time.
 async fn found(session: &mut Session, wanted: &[String]) -> Result<Vec<(Known, i64)>> {
     let mut all = vec![];
     for (indexed, line) in session.rulings(wanted).await? {
-        let known = known(&line)?.filter(|known| {
-            indexed == under(&known.key, known.place.as_ref()) || indexed == anywhere(&known.key)
-        });
+        let known = known(&line)?.filter(|known| indexed == under(&known.key, known.place.as_ref()));
         // An index entry that points to another answer was not written by us.
         let known = known.ok_or(LedgerError::Tampered { seq: line.seq })?;
-        // What a dispute left stands only where it was given.
-        if !indexed.ends_with('!') || known.answer.fails() {
-            all.push((known, line.at_ms));
-        }
+        all.push((known, line.at_ms));
     }
     Ok(all)
 }

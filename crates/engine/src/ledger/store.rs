@@ -132,6 +132,10 @@ impl Store {
         self.sqlite().map(sqlite::Sqlite::dir)
     }
 
+    pub(super) fn is_writable(&self) -> bool {
+        self.sqlite().is_none_or(sqlite::Sqlite::is_writable)
+    }
+
     /// Whether what is written is what others read.
     pub(super) fn require_in_place(&self) -> Result<()> {
         self.sqlite().map_or(Ok(()), sqlite::Sqlite::require_in_place)
@@ -219,6 +223,9 @@ methods! {
     /// Says who does what is due for a review; false where there is no such review.
     fn set_holder(id: &ReviewId, holder: Option<&str>) -> bool;
     fn put_ruling(under: &str, stream: &str, n: u64) -> ();
+    /// Whether the index of rulings has what failures stand on; an earlier version did not write that.
+    fn has_failures_indexed() -> bool;
+    fn set_failures_indexed() -> ();
     fn begin_calls(calls: &[StartedCall<'_>]) -> ();
     fn set_call(id: &CallId, state: CallState) -> ();
     /// Notes what a reviewer reported; false where there is no such call.

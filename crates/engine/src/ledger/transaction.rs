@@ -4,12 +4,14 @@ use super::calls::StartedCall;
 use super::entry::{self, chained, load};
 use super::projection::Row;
 use super::store::{End, Rows, Session};
-use super::{CallState, Ledger, LedgerError, Note, Report, Result, Scope, Stored, calls, rulings};
+use super::{CallState, Ledger, LedgerError, Note, Report, Result, Scope, Stored, calls, failures, rulings};
 use crate::fault::{Moment, kill_if_chosen};
 use countersign_core::cost::Spending;
 use countersign_core::ids::{CallId, ReviewId, Subject};
-use countersign_core::plan::Candidate;
-use countersign_core::review::{Event, Known, Review};
+use countersign_core::plan::{Assignment, Candidate};
+use countersign_core::review::{Event, Known, Review, Standing};
+use countersign_core::rule::Rule;
+use countersign_core::submission::Submission;
 
 /// A write transaction. Without [`commit`](Self::commit), or after a failed write, nothing of it stays.
 pub struct Transaction {
@@ -69,6 +71,16 @@ impl Transaction {
         passed_since_ms: i64,
     ) -> Result<Vec<Known>> {
         rulings::look_up(self.session()?, candidates, passed_since_ms).await
+    }
+
+    /// What stands on these assignments of a submission: failures, and what disputes left of them.
+    pub async fn standing(
+        &mut self,
+        rules: &[Rule],
+        submission: &Submission,
+        assignments: impl IntoIterator<Item = &Assignment>,
+    ) -> Result<Vec<Standing>> {
+        failures::look_up(self.session()?, rules, submission, assignments).await
     }
 
     /// Notes what a reviewer reported about a call.

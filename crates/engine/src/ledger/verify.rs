@@ -1,11 +1,12 @@
-//! Checks the whole ledger: the chain without a gap, and every row as its events say. It reads page by page, so that a
+//! Checks the whole ledger: the chain without a gap, every row as its events say, and that failures are still found. It reads page by page, so that a
 //! ledger of any size fits.
 
 use super::entry::Fold;
 use super::projection::Row;
 use super::store::{self, Lines, Session};
-use super::{LedgerError, Result};
+use super::{LedgerError, Result, failures};
 use countersign_core::ids::ReviewId;
+use countersign_core::review::Event;
 use std::collections::VecDeque;
 
 /// How many events or rows are in memory at once.
@@ -39,8 +40,8 @@ async fn chain(session: &mut Session) -> Result<u64> {
 
 /// Folds every stream and compares it with its row. Both come in the order of their ids.
 async fn folds(session: &mut Session) -> Result<()> {
-    let mut rows = Rows::default();
-    let mut fold: Option<Fold> = None;
+    let mut rows = Rows { is_indexed: session.has_failures_indexed().await?, ..Rows::default() };
+    let mut fold: Option<(Fold, Vec<Event>)> = None;
     let mut last = (String::new(), i64::MIN);
     loop {
         let page = session.lines(Lines::ByStream(&last.0, last.1), PAGE_ROWS).await?;
@@ -52,10 +53,11 @@ async fn folds(session: &mut Session) -> Result<()> {
                 rows.compare(session, fold.take()).await?;
                 // Doors keep streams of their own; those have no row.
                 let is_review = line.stream.starts_with(ReviewId::PREFIX);
-                fold = is_review.then(|| Fold::new(ReviewId::from_text(line.stream.as_str())));
+                fold = is_review.then(|| (Fold::new(ReviewId::from_text(line.stream.as_str())), vec![]));
             }
-            if let Some(fold) = &mut fold {
+            if let Some((fold, answers)) = &mut fold {
                 fold.add(&line)?;
+                answers.extend(Some(line.event()?).filter(failures::may_stand));
             }
             last = (line.stream, line.n);
         }
@@ -72,6 +74,8 @@ async fn folds(session: &mut Session) -> Result<()> {
 struct Rows {
     page: VecDeque<Row>,
     last: String,
+    /// Whether failures are indexed; an earlier version did not do that.
+    is_indexed: bool,
 }
 
 impl Rows {
@@ -86,12 +90,16 @@ impl Rows {
     }
 
     /// Whether the next row is the one of this fold. Who holds a review is no event.
-    async fn compare(&mut self, session: &mut Session, fold: Option<Fold>) -> Result<()> {
-        let Some(fold) = fold else { return Ok(()) };
+    async fn compare(&mut self, session: &mut Session, fold: Option<(Fold, Vec<Event>)>) -> Result<()> {
+        let Some((fold, answers)) = fold else { return Ok(()) };
         let expected = fold.row();
         match self.next(session).await? {
-            Some(row) if (Row { holder: None, ..row.clone() }) == expected => Ok(()),
-            _ => Err(LedgerError::Mismatch(expected.id.to_string())),
+            Some(row) if (Row { holder: None, ..row.clone() }) == expected => {}
+            _ => return Err(LedgerError::Mismatch(expected.id.to_string())),
+        }
+        match self.is_indexed {
+            true => failures::verify(session, &fold.review(), &answers).await,
+            false => Ok(()),
         }
     }
 }

@@ -3,14 +3,21 @@
 use super::GUARD_ARG;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStringExt;
+use std::path::PathBuf;
 
 /// More than any chain of shells and programs has.
 const MAX_ANCESTORS: usize = 64;
 
 /// A process above this one, as it was started.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Ancestor {
     pub pid: u32,
+    /// The name that the kernel has for it.
+    pub name: Option<String>,
+    /// The file that it executes.
+    pub program: Option<PathBuf>,
+    /// The folder that it works in now.
+    pub folder: Option<PathBuf>,
     pub args: Vec<OsString>,
     /// Its variables; none where they may not be read.
     pub variables: Option<Vec<(OsString, OsString)>>,
@@ -50,9 +57,11 @@ pub fn ancestors() -> Vec<Ancestor> {
 
 #[cfg(target_os = "linux")]
 fn look(pid: u32) -> Option<(u32, Ancestor)> {
-    let folder = std::path::PathBuf::from(format!("/proc/{pid}"));
-    let stat = std::fs::read_to_string(folder.join("stat")).ok()?;
-    let (_, after_name) = stat.rsplit_once(')')?;
+    let folder = PathBuf::from(format!("/proc/{pid}"));
+    let stat = std::fs::read(folder.join("stat")).ok()?;
+    let stat = String::from_utf8_lossy(&stat);
+    let (before, after_name) = stat.rsplit_once(')')?;
+    let name = before.split_once('(').map(|(_, name)| name.to_owned());
     let parent = after_name.split_whitespace().nth(1)?.parse().ok()?;
     let parts = |name: &str| -> Option<Vec<OsString>> {
         let bytes = std::fs::read(folder.join(name)).ok()?;
@@ -61,7 +70,9 @@ fn look(pid: u32) -> Option<(u32, Ancestor)> {
     };
     let args = parts("cmdline").unwrap_or_default();
     let variables = parts("environ").map(|all| all.into_iter().filter_map(pair).collect());
-    Some((parent, Ancestor { pid, args, variables }))
+    let link = |name: &str| std::fs::read_link(folder.join(name)).ok();
+    let (program, folder) = (link("exe"), link("cwd"));
+    Some((parent, Ancestor { pid, name, program, folder, args, variables }))
 }
 
 /// A variable as the kernel shows it.
@@ -80,7 +91,8 @@ fn look(pid: u32) -> Option<(u32, Ancestor)> {
     let said = OsString::from_vec(said.stdout).to_string_lossy().into_owned();
     let mut words = said.split_whitespace();
     let parent = words.next()?.parse().ok()?;
-    Some((parent, Ancestor { pid, args: words.map(OsString::from).collect(), variables: None }))
+    let args: Vec<OsString> = words.map(OsString::from).collect();
+    Some((parent, Ancestor { pid, args, ..Ancestor::default() }))
 }
 
 #[cfg(test)]
@@ -94,6 +106,7 @@ mod tests {
         let parent = rustix::process::getppid().unwrap().as_raw_nonzero().get().cast_unsigned();
         assert_eq!(all[0].pid, parent);
         assert!(!all[0].args.is_empty() && all.len() < MAX_ANCESTORS);
+        assert!(all[0].name.is_some() && all[0].program.is_some() && all[0].folder.is_some());
     }
 
     #[test]
@@ -102,6 +115,7 @@ mod tests {
             pid: 7,
             args: args.iter().map(OsString::from).collect(),
             variables: Some(mark.iter().map(|mark| ("COUNTERSIGN_CALL".into(), mark.into())).collect()),
+            ..Ancestor::default()
         };
         for (args, mark, is_one) in [
             (&["/bin/countersign", "__guard", "2000"][..], Some("ca-1"), true),

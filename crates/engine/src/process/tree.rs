@@ -89,7 +89,9 @@ fn read(pid: Pid, stat: &str) -> Option<Process> {
     let (parent, group, session): (i32, i32, i32) = (number()?, number()?, number()?);
     // Field 22 of the line; the session is field 6.
     let started = fields.nth(15)?.parse().ok()?;
-    let [parent, group, session] = [parent, group, session].map(Pid::from_raw);
+    // A process that ends at this moment has -1 for its group and session.
+    let known = |raw: i32| Some(raw).filter(|raw| *raw > 0).and_then(Pid::from_raw);
+    let [parent, group, session] = [parent, group, session].map(known);
     Some(Process { pid, parent, group, session, started, is_dead })
 }
 
@@ -125,6 +127,7 @@ mod tests {
         assert_eq!(seen("12 (sh) S 7 12 9"), Some((pid(7), pid(12), pid(9), 4711, false)));
         assert_eq!(seen("12 (a) S 1 (b)) R 34 1 5"), Some((pid(34), pid(1), pid(5), 4711, false)));
         assert_eq!(seen("12 (sh) Z 7 12 9"), Some((pid(7), pid(12), pid(9), 4711, true)), "dead");
+        assert_eq!(seen("12 (sh) X 0 -1 -1"), Some((None, None, None, 4711, true)), "it ends now");
         assert!(read(one, "nonsense").is_none());
         let me = process(rustix::process::getpid()).unwrap();
         assert!(me.started > 0 && me.parent == rustix::process::getppid());

@@ -16,6 +16,7 @@ pub mod opencode;
 mod program;
 mod qwen;
 mod reply;
+mod steering;
 pub mod stop;
 
 pub use environment::{environment, kept};
@@ -26,6 +27,7 @@ pub use program::{
 };
 pub use reply::{Kind, ParsedOutput, Problem, ProgramName, ReplyBody, Usage, not_exited};
 pub(crate) use reply::{events, kind_in, microusd, sum_known};
+pub use steering::{gate_environment, needs_trust, steers};
 
 /// Every program there is. A new one is a folder and a row here.
 pub const PROGRAMS: Programs = Programs(&[

@@ -6,6 +6,7 @@ use crate::process::Ended;
 use serde_json::Value;
 use std::ffi::{OsStr, OsString};
 use std::fmt;
+use std::path::Path;
 
 /// An agent program: everything that differs from the next one.
 pub struct Program {
@@ -14,6 +15,8 @@ pub struct Program {
     pub vendor: Option<Vendor>,
     /// Variables that it sets for whatever its agent starts.
     pub marks: &'static [Mark],
+    /// Parts of paths below which its own files are installed: packages, and the names of files for download.
+    pub packages: &'static [&'static str],
     /// Its files in a project that choose tools, hooks or commands; one that ends in `/` stands for all below it.
     pub gate_files: &'static [&'static str],
     /// How it is asked and put to work, where that is known.
@@ -25,9 +28,23 @@ pub struct Program {
 }
 
 impl Program {
-    /// A program that is known by its marks alone.
-    pub(super) const fn marks_only(name: &'static str, marks: &'static [Mark]) -> Self {
-        Self { name, vendor: None, marks, gate_files: &[], reviewer: None, server: None, hook: None }
+    /// A program that is neither asked nor put to work.
+    pub(super) const fn known(
+        name: &'static str,
+        marks: &'static [Mark],
+        packages: &'static [&'static str],
+        gate_files: &'static [&'static str],
+    ) -> Self {
+        Self { name, vendor: None, marks, packages, gate_files, reviewer: None, server: None, hook: None }
+    }
+
+    /// Whether a file is one of its own, by its path.
+    fn installs(&self, file: &Path) -> bool {
+        let parts: Vec<&OsStr> = file.iter().collect();
+        self.packages.iter().any(|package| {
+            let package: Vec<&OsStr> = Path::new(package).iter().collect();
+            parts.windows(package.len()).any(|window| window == package)
+        })
     }
 }
 
@@ -48,6 +65,11 @@ impl Programs {
 
     pub fn named(self, name: &str) -> Option<&'static Program> {
         self.all().find(|program| program.name == name)
+    }
+
+    /// The one that a file belongs to, by the path of the file.
+    pub fn installing(self, file: &Path) -> Option<&'static Program> {
+        self.all().find(|program| program.installs(file))
     }
 
     /// Those that can be asked and put to work.
@@ -138,6 +160,8 @@ pub struct Hook {
     pub event: &'static str,
     /// The variable in which the program names its project, wherever the agent has gone meanwhile.
     pub project_variable: Option<&'static str>,
+    /// Variables that the program sets for the shells of its agent, and not for its hooks.
+    pub shell_marks: &'static [&'static str],
     /// Whether the program forgets that its agent was held. A session then ends with each prompt, which stays the same.
     pub forgets_held: bool,
     /// The decision that holds an agent.

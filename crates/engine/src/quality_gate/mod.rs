@@ -12,7 +12,9 @@ mod error;
 mod step;
 
 use crate::config::DEFAULT_BYTES;
-use crate::engine::{Bounds, Engine, EngineError, Judge, Panel, Panelist, Planner, Request, section};
+use crate::engine::{
+    Bounds, Engine, EngineError, Judge, Panel, Panelist, Planner, Request, Surroundings, section,
+};
 use crate::ledger::Ledger;
 use crate::process::GuardProgram;
 use crate::reviewer::{EndsWith, Library};
@@ -231,7 +233,7 @@ impl QualityGate {
             prompt_bytes: MAX_PROMPT_BYTES,
             reply_bytes: DEFAULT_BYTES as usize,
         };
-        let panel = Panel::new(panelist.into_iter().collect(), work.root.path(), 1, &[]);
+        let panel = Panel::new(panelist.into_iter().collect(), work.root.path(), 1, &Surroundings::default());
         let (root, redaction, day_budget) = (work.root.clone(), Redaction::off(), Budget::default());
         (Planner { root, panel, bounds, redaction, day_budget }, ends)
     }

@@ -41,6 +41,12 @@ impl Agent {
         Self { program, model: None, base_url: None, key_env: key_env.map(str::to_owned), environment }
     }
 
+    /// The same with the part of another environment that it may have.
+    pub(crate) fn in_environment(self, ours: Vec<(OsString, OsString)>) -> Self {
+        let environment = programs::kept(self.program, self.key_env.as_deref(), ours);
+        Self { environment, ..self }
+    }
+
     /// What makes its answers its own: the model and the service, as far as they are not the program's choice.
     pub fn identity(&self) -> String {
         let facts = self.program;
@@ -120,7 +126,9 @@ impl Agent {
             );
             return Err(Failed::new(NoVerdict::Unavailable, words));
         }
-        let prepared = self.prepare_call(brief);
+        let program = brief.surroundings.program(facts.name);
+        let program = program.map_err(|words| Failed::new(NoVerdict::Unavailable, words))?;
+        let prepared = self.prepare_call(brief, program);
         let prepared = prepared.and_then(|call| Ok((call, begin_record(facts, brief)?)));
         let (call, record) = prepared.map_err(|error| {
             Failed::new(NoVerdict::Unavailable, format!("nothing could be prepared: {error}"))
@@ -140,7 +148,7 @@ impl Agent {
         Ok((call, record))
     }
 
-    fn prepare_call(&self, brief: &Brief) -> io::Result<Call> {
+    fn prepare_call(&self, brief: &Brief, program: OsString) -> io::Result<Call> {
         let facts = self.program;
         let private =
             brief.private.as_deref().ok_or_else(|| io::Error::other("there is no private folder"))?;
@@ -165,17 +173,19 @@ impl Agent {
         write_setup(&setup, private)?;
         let around = if reads_files { READING_BYTES } else { AROUND_BYTES };
         let call = brief.call.as_str();
+        let mut set = brief.surroundings.call_variables(&brief.folder);
+        set.extend(setup.set);
         Ok(Call {
             args: setup.args,
             cwd: brief.folder.clone(),
-            env: programs::environment(facts, &self.environment, setup.set, &temporary, call),
+            env: programs::environment(facts, &self.environment, set, &temporary, call),
             only_env: true,
             stdin: setup.prompt.into_bytes(),
             scratch: Some(private.to_owned()),
             timeout: brief.timeout,
             stdout_limit_bytes: 2 * brief.reply_bytes + around,
             stderr_tail_bytes: STDERR_TAIL_BYTES,
-            ..Call::new(facts.name)
+            ..Call::new(program)
         })
     }
 }

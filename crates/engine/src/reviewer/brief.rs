@@ -1,6 +1,7 @@
 //! A question to a reviewer with everything it may see, and what comes back.
 
 use crate::programs::{ReplyBody, Usage};
+use crate::surroundings::{Line, Surroundings, Variables};
 use countersign_core::answer::{self, Answer};
 use countersign_core::criterion::Criterion;
 use countersign_core::ids::CallId;
@@ -9,6 +10,7 @@ use countersign_core::plan::Target;
 use countersign_core::prompt::{Shape, ShownFile};
 use countersign_core::submission::{Form, Material};
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,6 +46,8 @@ pub struct Brief {
     /// A folder for the reviewer's own things, beside the one it runs in. Gone with the question.
     pub private: Option<PathBuf>,
     pub root: PathBuf,
+    /// What its programs find around them.
+    pub surroundings: Arc<Surroundings>,
     /// The most the question may cost, for a reviewer that can be told so.
     pub most_microusd: Option<u64>,
 }
@@ -55,6 +59,13 @@ impl Brief {
             (_, [only]) if only.form != Form::Summary => Some(&only.path),
             _ => None,
         }
+    }
+
+    /// The environment of a program that is started for this question, and whether that is all it gets.
+    pub(crate) fn variables(&self, line: &Line) -> (Variables, bool) {
+        let mark = ("COUNTERSIGN_CALL".into(), self.call.as_str().into());
+        let own = line.variables.iter().cloned().chain([mark]).collect();
+        self.surroundings.variables(&self.folder, own)
     }
 
     /// Whether there are files whose contents are not in the payload.

@@ -1,5 +1,6 @@
 //! The checks reviewer: every deterministic criterion of a question on each of its files, one file in memory at a time.
 
+use super::command::SCRIPT_EDITED;
 use super::{Brief, Failed, ReviewerReply, checks};
 use crate::process::{self, Call, GuardProgram, ProcessEnd};
 use countersign_core::answer::{Answer, Claim, Flaw, Ruling, bounded_flaws};
@@ -132,20 +133,30 @@ async fn rule_by_command(
 ) -> Result<Ruling, Failed> {
     let command = &check.command;
     let files = brief.files.iter().map(|file| argument(&file.path).into());
+    let shell_line = || brief.surroundings.shell_line(command, &brief.root);
+    let line = shell_line().map_err(|words| Failed::new(NoVerdict::Unavailable, words))?;
+    let [shell, text] = line.words.as_slice() else {
+        return Err(Failed::new(NoVerdict::Unavailable, "the check has no command"));
+    };
+    let (env, only_env) = brief.variables(&line);
     let call = Call {
-        args: ["-c", command, "sh"].into_iter().map(Into::into).chain(files).collect(),
+        args: ["-c", text, "sh"].into_iter().map(Into::into).chain(files).collect(),
         cwd: brief.root.clone(),
-        env: vec![("COUNTERSIGN_CALL".into(), brief.call.as_str().into())],
+        env,
+        only_env,
         timeout: Duration::from_secs(check.timeout_seconds),
         stdout_limit_bytes: OUTPUT_LIMIT_BYTES,
         stderr_tail_bytes: SHOWN_BYTES,
-        ..Call::new("sh")
+        ..Call::new(shell)
     };
     let no_verdict = |why, words: String| Err(Failed::new(why, format!("`{command}` {words}")));
     let ended = match process::run(guard, call, cancel).await {
         Ok(ended) => ended,
         Err(error) => return no_verdict(NoVerdict::Unavailable, format!("could not be run: {error}")),
     };
+    if shell_line().as_ref() != Ok(&line) {
+        return no_verdict(NoVerdict::Unavailable, format!("gave no answer that counts: {SCRIPT_EDITED}"));
+    }
     match ended.how {
         ProcessEnd::Exited(code) => {
             let passed = code == check.exit_code;

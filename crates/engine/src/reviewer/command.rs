@@ -2,8 +2,10 @@
 //! as JSON. A non-zero exit is no verdict, whatever it printed.
 
 use super::{Asks, Brief, Failed, ReviewerReply};
+use crate::installed;
 use crate::process::{self, Call, Ended, GuardProgram, ProcessEnd};
 use crate::programs::{ReplyBody, Usage, microusd};
+use crate::surroundings::Line;
 use countersign_core::digest::{Digest, Parts};
 use countersign_core::outcome::NoVerdict;
 use countersign_core::prompt::Body;
@@ -15,6 +17,7 @@ use tokio_util::sync::CancellationToken;
 /// Goes up when the brief's keys change their meaning.
 const BRIEF_VERSION: u32 = 1;
 const STDERR_TAIL_BYTES: usize = 2 * 1024;
+pub(super) const SCRIPT_EDITED: &str = "a script of it was edited while it ran";
 
 /// A program and its arguments, as configured.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,6 +42,13 @@ impl Command {
         self.argv.iter().enumerate().map(resolve).collect()
     }
 
+    /// The words as they are started for a question.
+    fn line(&self, brief: &Brief) -> Result<Line, String> {
+        let (root, surroundings) = (&brief.root, &brief.surroundings);
+        let words = if surroundings.gate.is_some() { self.argv.clone() } else { self.resolved(root) };
+        surroundings.line(&words, root, &brief.folder)
+    }
+
     pub fn from_anywhere(&self, root: &Path) -> Self {
         Self { argv: self.resolved(root), model: self.model.clone() }
     }
@@ -59,16 +69,22 @@ impl Command {
         brief: &Brief,
         cancel: &CancellationToken,
     ) -> ReviewerReply<ReplyBody> {
-        let mut argv = self.resolved(&brief.root).into_iter();
+        let line = match self.line(brief) {
+            Ok(line) => line,
+            Err(words) => return ReviewerReply::not_asked(Failed::new(NoVerdict::Unavailable, words)),
+        };
+        let mut argv = line.words.clone().into_iter();
         let Some(program) = argv.next() else {
             let words = "the reviewer has an empty command";
             return ReviewerReply::not_asked(Failed::new(NoVerdict::Unavailable, words));
         };
+        let (env, only_env) = brief.variables(&line);
         let call = Call {
             args: argv.map(Into::into).collect(),
             cwd: brief.folder.clone(),
             scratch: brief.private.clone(),
-            env: vec![("COUNTERSIGN_CALL".into(), brief.call.as_str().into())],
+            env,
+            only_env,
             stdin: brief_json(brief, self.model.as_deref()).to_string().into_bytes(),
             timeout: brief.timeout,
             stdout_limit_bytes: brief.reply_bytes,
@@ -76,6 +92,9 @@ impl Command {
             ..Call::new(&program)
         };
         match process::run(guard, call, cancel).await {
+            Ok(_) if self.line(brief).as_ref() != Ok(&line) => {
+                ReviewerReply::failed(NoVerdict::Unavailable, SCRIPT_EDITED)
+            }
             Ok(ended) => told(&program, ended, brief),
             Err(error) => ReviewerReply::failed(
                 NoVerdict::Unavailable,
@@ -90,19 +109,9 @@ pub(super) fn digest_of_words(domain: &str, words: &[String], model: Option<&str
     let mut parts = Parts::new(domain);
     parts.maybe(model).count(words.len());
     for word in words {
-        parts.text(word).maybe(digest_of(&root.join(word)).as_ref().map(Digest::as_str));
+        parts.text(word).maybe(installed::digest_of(&root.join(word), u64::MAX).as_ref().map(Digest::as_str));
     }
     parts.digest()
-}
-
-/// The digest of a file's bytes; none for what is no regular file: a device or a pipe may never end.
-fn digest_of(path: &Path) -> Option<Digest> {
-    if !std::fs::metadata(path).is_ok_and(|found| found.is_file()) {
-        return None;
-    }
-    let mut hasher = blake3::Hasher::new();
-    hasher.update_reader(std::fs::File::open(path).ok()?).ok()?;
-    Some(Digest::from_hash(hasher.finalize()))
 }
 
 fn brief_json(brief: &Brief, model: Option<&str>) -> Value {

@@ -5,6 +5,7 @@
 use super::brief::NOT_UTF_8;
 use super::{Brief, Failed, ReviewerReply, command};
 use crate::process::{GuardProgram, ProcessEnd};
+use crate::surroundings::Line;
 use crate::worker::{OUTPUT_BYTES, WorkRequest, Worker};
 use countersign_core::answer::{self, read_marked};
 use countersign_core::outcome::NoVerdict;
@@ -31,6 +32,23 @@ impl Marked {
         format!("text {}", command::digest_of_words("marked/1", words, model, root))
     }
 
+    /// The worker as it may be started, and its line.
+    fn trusted_worker(&self, brief: &Brief) -> Result<(Worker, Line), String> {
+        let words = match &self.worker {
+            Worker::Command { argv, .. } => argv.clone(),
+            Worker::Program { path, more, .. } => [path].into_iter().chain(more).cloned().collect(),
+        };
+        let line = brief.surroundings.line(&words, &brief.root, &brief.root)?;
+        let worker = match self.worker.clone() {
+            Worker::Command { model, .. } => Worker::Command { argv: line.words.clone(), model },
+            Worker::Program { program, model, .. } => {
+                let (path, more) = line.words.split_first().ok_or("the command is empty")?;
+                Worker::Program { program, path: path.clone(), model, more: more.to_vec() }
+            }
+        };
+        Ok((worker, line))
+    }
+
     /// Asks the program, and comes back with what its text says. What that comes to depends on the files it left.
     pub async fn ask(
         &self,
@@ -40,15 +58,21 @@ impl Marked {
     ) -> ReviewerReply<answer::Marked> {
         let word = brief.call.as_str();
         let prompt = prompt::marked_prompt(&brief.system_prompt, &brief.payload, word);
+        let (worker, line) = match self.trusted_worker(brief) {
+            Ok(trusted) => trusted,
+            Err(words) => return ReviewerReply::not_asked(Failed::new(NoVerdict::Unavailable, words)),
+        };
+        let own = self.environment.iter().cloned().chain(line.variables.clone()).collect();
+        let (environment, _) = brief.surroundings.variables(&brief.root, own);
         let request = WorkRequest {
             prompt: &prompt,
             folder: &brief.root,
             timeout: brief.timeout,
             mark: word,
-            environment: &self.environment,
+            environment: &environment,
             tap: None,
         };
-        let worked = match self.worker.work(guard, request, cancel).await {
+        let worked = match worker.work(guard, request, cancel).await {
             Ok(worked) => worked,
             Err(error) => {
                 let words = format!("`{}` could not be run: {error}", self.worker.name());

@@ -5,7 +5,9 @@ use countersign_core::digest::Digest;
 use countersign_core::outcome::NoVerdict;
 use countersign_core::prompt::{Body, Field, Kind, Shape, ShownFile};
 use countersign_core::redact::Redaction;
-use countersign_engine::engine::{Bounds, Consultation, Engine, Judge, Panel, Panelist, Planner};
+use countersign_engine::engine::{
+    Bounds, Consultation, Engine, Judge, Panel, Panelist, Planner, Surroundings,
+};
 use countersign_engine::ledger::Ledger;
 use countersign_engine::process::GuardProgram;
 use countersign_engine::reviewer::replay;
@@ -45,7 +47,7 @@ async fn consult(panelists: Vec<Panelist>, prompt_bytes: u64) -> Ended {
     let folder = tempfile::tempdir().unwrap();
     let root = Root::new(folder.path()).unwrap();
     let planner = Planner {
-        panel: Panel::new(panelists, root.path(), 1, &[]),
+        panel: Panel::new(panelists, root.path(), 1, &Surroundings::default()),
         root,
         bounds: Bounds { max_inline_files: Some(5), prompt_bytes, reply_bytes: 1000 },
         redaction: Redaction::off(),

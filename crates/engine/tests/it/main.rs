@@ -7,3 +7,4 @@ mod config;
 mod consult;
 mod ledger;
 mod quality_gate;
+mod standing;

@@ -18,6 +18,8 @@ pub struct Config {
     pub file: Option<PathBuf>,
     /// The settings in force.
     pub settings: Vec<Setting>,
+    /// What gates use, in words; null where no person has trusted the configuration yet.
+    pub gate: Option<String>,
 }
 
 /// What `config --schema` answers.

@@ -8,11 +8,13 @@ mod log;
 mod look;
 mod problem;
 pub mod qr;
+mod reconcile;
 mod review;
 pub mod run;
 mod status;
 pub mod task;
 mod tools;
+pub mod trust;
 mod verdict;
 
 pub use costs::{CostRow, Costs};
@@ -23,10 +25,11 @@ pub use look::{
     Start, Step, Valid,
 };
 pub use problem::{Mistake, Problem, hint_of};
+pub use reconcile::{Disagreement, Reconciled};
 pub use review::{
-    Assignment, AssignmentState, Cost, Decision, Dispute, File, Finding, Fixed, Lift, NotAnswered, Planned,
-    Preview, Question, Review, Ruling, Who,
+    Assignment, AssignmentState, Cost, Decision, Dispute, File, Finding, Fixed, LeftOut, LeftOutKind, Lift,
+    NotAnswered, PassedAfterNotes, Planned, Preview, Question, Review, Ruling, Who,
 };
 pub use status::{ActiveReview, OpenStep, RunTask, Status, Workflow};
 pub use tools::{OpenReview, OpenReviews, Progress, Submitted, Waited};
-pub use verdict::{Disputed, JudgedAgain, State, Stated, Verdict, VerdictNotes};
+pub use verdict::{Disputed, JudgedAgain, State, Stated, Statement, Verdict, VerdictNotes};

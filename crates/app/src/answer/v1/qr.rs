@@ -36,6 +36,10 @@ pub struct Phase {
     pub waived: Vec<Item>,
     /// Items that a person accepted.
     pub accepted: Vec<Item>,
+    /// What the ledger contradicts in the state file. Such a phase does not pass.
+    pub contradictions: Vec<String>,
+    /// Whether the answer rests on the state file and the word of its authors, so that no other gate counts it.
+    pub advisory: bool,
     /// What to do now.
     pub next: String,
 }
@@ -105,8 +109,17 @@ impl Phase {
             open: rows(&gated.open),
             waived: rows(&gated.waived),
             accepted: rows(&gated.accepted),
+            contradictions: vec![],
+            advisory: true,
             next: here.after_gate(state, &gated, policy),
         }
+    }
+
+    pub fn contradicted(self, contradictions: &[String], here: &Here) -> Self {
+        if contradictions.is_empty() {
+            return self;
+        }
+        Self { status: "FAIL", contradictions: contradictions.to_vec(), next: here.contradicted(), ..self }
     }
 }
 

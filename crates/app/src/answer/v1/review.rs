@@ -11,7 +11,7 @@ use countersign_core::ids::{ReviewId, Subject};
 use countersign_core::judge;
 use countersign_core::outcome::NoVerdict;
 use countersign_core::plan::{self, Target};
-use countersign_core::review::{self, Actor, ActorKind, By, Channel, Round, Verb};
+use countersign_core::review::{self, Actor, ActorKind, By, Channel, Evidence, LeftOutBy, Round, Verb};
 use countersign_core::rule::Rule;
 use countersign_core::submission::Material;
 use countersign_engine::ledger::Stored;
@@ -63,12 +63,22 @@ pub struct Who {
     pub kind: ActorKind,
     /// By which channel.
     pub channel: Channel,
+    /// The terminal at which a command was typed, or the token of a request was made; null if there is none.
+    pub terminal: Option<String>,
+    /// The public name of the token of a request; null for other channels.
+    pub token: Option<String>,
+    /// The fingerprint of the key of a signature; null for other channels.
+    pub key: Option<String>,
+    /// The file of allowed signers that has the key; null for other channels.
+    pub signers: Option<String>,
 }
 
 impl From<&Actor> for Who {
     fn from(actor: &Actor) -> Self {
-        let Actor { name, kind, channel, .. } = actor.clone();
-        Self { by: name, person: actor.is_person(), kind, channel }
+        let Actor { name, kind, channel, evidence, .. } = actor.clone();
+        let Evidence { terminal, token, signature } = evidence;
+        let (key, signers) = signature.map(|signature| (signature.key, signature.signers)).unzip();
+        Self { by: name, person: actor.is_person(), kind, channel, terminal, token, key, signers }
     }
 }
 
@@ -206,6 +216,63 @@ impl From<judge::Finding> for Finding {
             Target::File(path) => path,
         };
         Self { id, rule, file, target, criterion, severity, feedback, reviewer, findings: flaws, words }
+    }
+}
+
+/// An earlier finding that a submission left out.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct LeftOut {
+    /// The finding.
+    pub finding: String,
+    /// What was left out.
+    pub by: LeftOutKind,
+    /// The files that were left out, if it is about files.
+    pub files: Vec<String>,
+    /// The same in words.
+    pub words: String,
+}
+
+/// What was left out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(inline)]
+pub enum LeftOutKind {
+    /// Files of the finding.
+    Files,
+    /// Its rule.
+    Rule,
+    /// Its criterion.
+    Criterion,
+    /// The severity of its criterion was lowered, so that it does not block.
+    Severity,
+}
+
+impl From<&review::LeftOut> for LeftOut {
+    fn from(left_out: &review::LeftOut) -> Self {
+        let (by, files) = match &left_out.why {
+            LeftOutBy::Files(files) => (LeftOutKind::Files, files.clone()),
+            LeftOutBy::Rule => (LeftOutKind::Rule, vec![]),
+            LeftOutBy::Criterion => (LeftOutKind::Criterion, vec![]),
+            LeftOutBy::Severity => (LeftOutKind::Severity, vec![]),
+        };
+        Self { finding: left_out.finding.id.clone(), by, files, words: left_out.words() }
+    }
+}
+
+/// A criterion that failed on the same files and passed only after new notes.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct PassedAfterNotes {
+    /// The rule.
+    pub rule: String,
+    /// The criterion.
+    pub criterion: String,
+    /// What was judged, in words.
+    pub target: String,
+}
+
+impl From<(&str, &str, &plan::Assignment)> for PassedAfterNotes {
+    fn from((rule, criterion, assignment): (&str, &str, &plan::Assignment)) -> Self {
+        Self { rule: rule.to_owned(), criterion: criterion.to_owned(), target: assignment.target_words() }
     }
 }
 

@@ -1,7 +1,7 @@
 //! The status of a project: open reviews, and how reviews ended.
 
 use super::envelope::outcome_and_reason;
-use super::{OutcomeName, ReviewRow};
+use super::{Disagreement, OutcomeName, ReviewRow};
 use crate::time::rfc3339;
 use countersign_core::ids::ReviewId;
 use countersign_doors::jobs::overview;
@@ -25,6 +25,8 @@ pub struct Status {
     pub task_reviews: Vec<ActiveReview>,
     /// The tasks of runs, in the order of their list; null without one.
     pub tasks: Option<Vec<RunTask>>,
+    /// Files that say something else than the ledger.
+    pub disagreements: Vec<Disagreement>,
     /// How many reviews ended how; the keys are outcomes, with the reason behind a slash.
     pub ended: BTreeMap<String, u64>,
     #[serde(skip)]

@@ -27,8 +27,10 @@ pub struct Task {
     pub scope: Option<String>,
     /// The condition under which it is done.
     pub acceptance: Option<String>,
-    /// Its status.
+    /// Its status, by the ledger and the trusted commit.
     pub status: TaskStatus,
+    /// The status that the plan says, where it disagrees with the recorded one; null where it does not.
+    pub plan_says: Option<TaskStatus>,
     /// The file it is planned in; null if it was added by command.
     pub plan: Option<String>,
     /// Whether a review of it runs.
@@ -41,8 +43,9 @@ impl Task {
             Home::Plan { file } => Some(file.clone()),
             Home::Ledger => None,
         };
+        let plan_says = task.disagreement().map(|(in_file, _)| in_file);
         let door::Task { id, title, scope, acceptance, status, .. } = task.clone();
-        Self { id, title, scope, acceptance, status, plan, review_running }
+        Self { id, title, scope, acceptance, status, plan_says, plan, review_running }
     }
 }
 

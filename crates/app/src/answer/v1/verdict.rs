@@ -1,6 +1,6 @@
 //! A review as it is now: the answer of `review`, `show`, `rule` and the decisions; and the answer of `dispute`.
 
-use super::review::{Assignment, Cost, Finding, Fixed, Review};
+use super::review::{Assignment, Cost, Finding, Fixed, LeftOut, PassedAfterNotes, Review};
 use crate::spent::Spent;
 use countersign_core::ids::ReviewId;
 use countersign_core::judge::{self, RoundEnd};
@@ -22,6 +22,10 @@ pub struct Verdict {
     pub findings: Vec<Finding>,
     /// Failures that do not block in this attempt.
     pub waived: Vec<Finding>,
+    /// Earlier findings that this submission left out: it does not pass for that. They are also in `findings`.
+    pub left_out: Vec<LeftOut>,
+    /// Criteria that failed on the same files and passed only after new notes. This costs an attempt.
+    pub passed_after_notes: Vec<PassedAfterNotes>,
     /// Findings of a reviewer in free text that changed the files itself. The files were judged again afterwards.
     pub fixed: Vec<Fixed>,
     /// Every question of the round and its answer.
@@ -67,6 +71,8 @@ impl Verdict {
             review: stored.into(),
             findings: review.findings().into_iter().map(Finding::from).collect(),
             waived: review.waived().into_iter().map(Finding::from).collect(),
+            left_out: round.into_iter().flat_map(|round| &round.left_out).map(LeftOut::from).collect(),
+            passed_after_notes: review.passed_after_notes().map(PassedAfterNotes::from).collect(),
             fixed: fixed.collect(),
             assignments: assignments.collect(),
             redacted: round.map_or(0, Round::redacted),
@@ -102,6 +108,17 @@ pub struct Stated {
     /// The review.
     #[serde(flatten)]
     pub verdict: Verdict,
+}
+
+/// What a decision answers with `--out`: nothing is decided yet.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct Statement {
+    /// What is to be signed: exactly this decision about the review as it is now.
+    pub statement: String,
+    /// The file that has it.
+    pub file: String,
+    /// What to do next, in words.
+    pub next: Vec<String>,
 }
 
 /// What `dispute` answers.

@@ -152,3 +152,31 @@ proptest! {
         prop_assert_eq!(payload.lines().filter(|line| line.contains(" END OUTPUTS ")).count(), 1);
     }
 }
+
+#[test]
+fn attack_17_a_title_and_a_session_are_nothing_a_failure_stands_on() {
+    let task = TaskContext {
+        task: Some(("1.1", "Add limits")),
+        acceptance: Some("checked"),
+        test_results: Some("ok"),
+        session_log: Some("I did it"),
+        ..TaskContext::default()
+    };
+    let first = Sections::of_task(&task).evidence();
+    let differs = |other: TaskContext<'_>| Sections::of_task(&other).evidence() != first;
+    for (what, changed, expected) in [
+        ("title", TaskContext { task: Some(("1.1", "Add nice limits")), ..task.clone() }, false),
+        ("session", TaskContext { session_log: Some("please pass it"), ..task.clone() }, false),
+        ("no session", TaskContext { session_log: None, ..task.clone() }, false),
+        ("task", TaskContext { task: Some(("1.2", "Add limits")), ..task.clone() }, true),
+        ("acceptance", TaskContext { acceptance: Some("nothing"), ..task.clone() }, true),
+        ("tests", TaskContext { test_results: Some("1 failed"), ..task.clone() }, true),
+        ("lint", TaskContext { lint_results: Some("1 warning"), ..task.clone() }, true),
+    ] {
+        assert_eq!(differs(changed), expected, "{what}");
+    }
+    let run = |errors| RunContext { checklist: "- [ ] do", previous_errors: errors, ..RunContext::default() };
+    let of_run = |errors| Sections::of_run(&run(errors)).evidence();
+    assert_eq!(of_run(None), of_run(Some("our own words")));
+    assert_eq!(Sections::bare().evidence(), None, "older ledgers have no other failures than these");
+}

@@ -6,6 +6,7 @@ mod held;
 mod people;
 mod random;
 mod routes;
+mod same_bytes;
 mod standing;
 
 use super::*;
@@ -15,7 +16,7 @@ use crate::endpoint::Endpoint;
 use crate::ids::CallId;
 use crate::outcome::Stop;
 use crate::plan::{Candidate, Reuse, ReviewerKind};
-use crate::policy::{Attempts, COOL_OFF_MS, Overrides};
+use crate::policy::{Attempts, COOL_OFF_MS, Decisions, Overrides};
 use crate::rule::Scope;
 use crate::submission::{Content, Form, Material, Output, OutputKind};
 
@@ -59,8 +60,9 @@ fn assignment(name: &str, kind: ReviewerKind) -> Assignment {
 
 /// A submission whose assignments are named like `file@version`: the name is the key.
 fn submit(names: &[&str], kind: ReviewerKind, policy: Policy, now_ms: i64) -> Submit {
+    let path = |name: &&str| name.split('@').next().unwrap_or(name).to_owned();
     let material = Material {
-        path: names.join(","),
+        path: names.iter().map(path).collect::<Vec<_>>().join(","),
         output: 0,
         digest: Digest::of(names.join(",").as_bytes()),
         size_bytes: 1,
@@ -74,6 +76,8 @@ fn submit(names: &[&str], kind: ReviewerKind, policy: Policy, now_ms: i64) -> Su
         submission: Submission::new(&rules(), outputs, vec![material], None),
         assignments: names.iter().map(|name| assignment(name, kind)).collect(),
         known: vec![],
+        standing: vec![],
+        not_submitted: vec![],
         fresh: false,
         token: Token::from_text("sr-again"),
         now_ms,

@@ -299,8 +299,11 @@ fn a_session_that_was_written_to_begins_anew_with_other_work_only() {
     let mut other = Story::new();
     other.submit(&["a@1"]).answered("a@1", answer(false, true)).confirmed();
     let ruled = Input::WrittenTo { by: session(), work: Box::new(same(&other)), rules: vec![] };
-    other.take(ruled).stands(Outcome::Stopped(Stop::Withdrawn));
-    story.take(written_to("a@2")).stands(Outcome::Stopped(Stop::Withdrawn));
+    for (story, input) in [(&mut other, ruled), (&mut story, written_to("a@2"))] {
+        assert_eq!(story.review.attempts, 1);
+        story.take(input).stands(Outcome::NeedsWork);
+        assert_eq!((story.review.attempts, story.review.session_lifts), (0, 1));
+    }
     // What is no failing round is left alone.
     for other in ["under way", "no verdict", "passed", "rejected", "rejected by the reviewer"] {
         use crate::answer::{ReviewResult, Reviewed};
@@ -341,18 +344,86 @@ fn a_session_lets_a_stopped_review_go_on_three_times_and_then_only_a_person_does
             0..3 => story.stands(Outcome::NeedsWork),
             _ => story.stands(Outcome::Stopped(Stop::AttemptsUsedUp)),
         };
-        // It is not forgotten half way either: that would begin the count anew.
-        if n < 3 {
-            story.take(written_to("b@2")).stands(Outcome::NeedsWork);
-        }
     }
     assert!(story.review.lifts.iter().all(|(by, _)| by.kind == ActorKind::Session));
+    // The same where it was never stopped.
+    let mut held = Story::new();
+    held.submit(&["a@0"]).answered("a@0", answer(false, true)).confirmed().delivered();
+    for n in 1..9 {
+        held.take(written_to(&format!("a@{n}")));
+        assert_eq!(held.review.session_lifts, n.min(3), "attack 17: renewed {n} times");
+    }
     for refused in [Input::Lifted { by: session(), reason: "x".into() }, Input::Withdrawn(session())] {
         assert!(story.input(refused).is_err());
     }
     story.take(Input::Lifted { by: actor("ann", true), reason: "looked".into() });
     stopped_at(&mut story, "c@1");
     story.take(written_to("d@1")).stands(Outcome::NeedsWork);
+}
+
+fn at(name: &str, channel: Channel, token: Option<&str>) -> Actor {
+    let (terminal, token) = (Some("pts/3".to_owned()), token.map(str::to_owned));
+    let evidence = Evidence { terminal, token, signature: None };
+    Actor { evidence, ..Actor::new(name, ActorKind::Person, channel) }
+}
+
+fn signer() -> Actor {
+    let [key, signers, statement, armored] = ["SHA256:k", "f", "s", "a"].map(str::to_owned);
+    Actor::signer("ann@x", Signature { key, signers, statement, armored })
+}
+
+/// Under `decisions: signed` neither a terminal, nor HTTP, nor an agent that is allowed to decide is enough.
+#[test]
+fn attack_17_where_decisions_are_signed_no_other_person_decides() {
+    let stopped = || {
+        let mut story = Story::new();
+        let policy =
+            Policy { decisions: Decisions::Signed, attempts: Attempts::AtMost(1), ..Policy::default() };
+        story.take(Input::Submit(Box::new(submit(&["a@1"], ReviewerKind::Asked, policy, 0))));
+        story.answered("a@1", answer(false, true)).confirmed();
+        story
+    };
+    let deputy = Actor::deputy("x", Channel::Mcp);
+    let others =
+        [at("a", Channel::Terminal, None), at("a", Channel::Http, Some("t")), actor("a", true), deputy];
+    for by in others {
+        let mut story = stopped();
+        let digest = story.review.digest().unwrap().clone();
+        let approve = Decision { by: by.clone(), verb: Verb::Approve, reason: "r".into(), digest, at_ms: 0 };
+        assert_eq!(story.input(Input::Decided(approve)).err(), Some(Refused::Unsigned), "{by:?}");
+        let lift = Input::Lifted { by: by.clone(), reason: "r".into() };
+        assert_eq!(story.input(lift).err(), Some(Refused::Unsigned), "{by:?}");
+        assert_eq!(story.input(Input::Withdrawn(by.clone())).err(), Some(Refused::Unsigned), "{by:?}");
+    }
+    let mut story = stopped();
+    assert!(matches!(
+        story.input(Input::Lifted { by: session(), reason: "r".into() }),
+        Err(Refused::Forbidden(_))
+    ));
+    story.take(Input::Lifted { by: signer(), reason: "r".into() }).stands(Outcome::NeedsWork);
+}
+
+#[test]
+fn attack_17_a_statement_is_about_one_decision_on_one_state() {
+    let mut story = Story::new();
+    assert_eq!(statement(&story.review, "approve", "r"), None);
+    let said = |story: &Story, action, reason| statement(&story.review, action, reason).unwrap();
+    story.submit(&["a@1"]).answered("a@1", answer(false, true)).confirmed();
+    let first = said(&story, "approve", "one\ntwo");
+    let digest = story.review.digest().unwrap();
+    let end = format!("\nround: 1\nattempt: 1\ndigest: {digest}\naction: approve\nreason: \"one\\ntwo\"\n");
+    assert!(first.ends_with(&end), "{first}");
+    let mut all = vec![first, said(&story, "skip", "one\ntwo"), said(&story, "approve", "one")];
+    story.submit(&["a@2"]).answered("a@2", answer(false, true)).confirmed();
+    all.push(said(&story, "approve", "one"));
+    story.submit(&["a@3"]).answered("a@3", answer(false, true)).confirmed();
+    all.push(said(&story, "approve", "one"));
+    story.take(Input::Lifted { by: signer(), reason: "r".into() });
+    all.push(said(&story, "approve", "one"));
+    let count = all.len();
+    all.sort();
+    all.dedup();
+    assert_eq!(all.len(), count);
 }
 
 #[test]
@@ -377,8 +448,28 @@ fn actors_say_what_they_are() {
         ),
         (
             Actor::new("x", ActorKind::Person, Channel::Http),
-            "x (a person)",
+            "x (over HTTP, not verified)",
             r#"{"name":"x","person":true,"channel":"http"}"#,
+        ),
+        (
+            Actor::new("x", ActorKind::Person, Channel::Terminal),
+            "x (at a terminal, not verified)",
+            r#"{"name":"x","person":true,"channel":"terminal"}"#,
+        ),
+        (
+            at("account ann", Channel::Terminal, None),
+            "account ann (at a terminal, not verified)",
+            r#"{"name":"account ann","person":true,"channel":"terminal","terminal":"pts/3"}"#,
+        ),
+        (
+            at("account ann", Channel::Http, Some("ab12")),
+            "account ann (over HTTP with token ab12 made at pts/3, not verified)",
+            r#"{"name":"account ann","person":true,"channel":"http","terminal":"pts/3","token":"ab12"}"#,
+        ),
+        (
+            signer(),
+            "ann@x (signed with SHA256:k)",
+            r#"{"name":"ann@x","person":true,"channel":"signed","signature":{"key":"SHA256:k","signers":"f","statement":"s","armored":"a"}}"#,
         ),
     ];
     for (actor, words, written) in table {

@@ -6,6 +6,7 @@ mod agents;
 use super::{Failure, Global};
 use crate::output::{Answer, Printer, bold};
 use clap::Args;
+use countersign_app::author::actor;
 use countersign_app::init::agents::on_path;
 use countersign_app::init::compose::{Reviewer, compose};
 use countersign_app::init::detect::{DetectedProject, Language, detect};
@@ -32,8 +33,10 @@ Examples:
   countersign init --agent all --dry-run           show what that would change for every installed agent
   countersign init --agent claude --remove         remove it again
   countersign init --agent claude --hook           keep agents working until their changes pass
+  countersign init --agent claude --hook --reviewer claude    all at once: rules, reviewer, hook and trust
 
-An existing countersign.yml is checked and not changed; with --agent none is written.";
+An existing countersign.yml is checked and not changed; with --agent none is written, unless --reviewer names one. At a
+terminal it ends with the question of `countersign trust`, because gates use nothing that no person has trusted.";
 
 #[derive(Debug, Args)]
 #[command(after_help = INIT_HELP)]
@@ -46,7 +49,7 @@ pub struct InitOptions {
     pub dry_run: bool,
     /// Let this agent start `countersign mcp` in this project: {agents}, or all that
     /// are installed; may be repeated
-    #[arg(long, value_name = "NAME", conflicts_with = "reviewer")]
+    #[arg(long, value_name = "NAME")]
     pub agent: Vec<String>,
     /// With --agent: have the program call `countersign hook` when an agent stops, instead of starting the server
     #[arg(long, requires = "agent", conflicts_with = "external_runner")]
@@ -74,13 +77,56 @@ fn runner_name(typed: &str) -> Result<String, String> {
 const MANIFEST_BYTES: u64 = 256 * 1024;
 
 pub async fn run(global: &Global, options: &InitOptions, printer: &Printer) -> Result<Answer, Failure> {
-    if !options.agent.is_empty() {
-        let mut answer = agents::run(global, options, printer)?;
-        if options.hook && !options.remove && !options.dry_run {
-            answer.json.warnings.extend(countersign_app::hook::installed(global.config.as_deref()).await);
-        }
+    if options.agent.is_empty() {
+        let answer = file(global, options, printer)?;
+        return ended_in_trust(answer, options, printer).await;
+    }
+    let written = match options.reviewer {
+        Some(_) if !options.remove => Some(file(global, options, printer)?),
+        _ => None,
+    };
+    let mut answer = agents::run(global, options, printer)?;
+    if let Some(written) = written {
+        answer.text = format!("{}\n{}", written.text, answer.text);
+    }
+    if !options.hook || options.remove || options.dry_run {
         return Ok(answer);
     }
+    answer.json.warnings.extend(countersign_app::hook::installed(global.config.as_deref()).await);
+    for program in &options.agent {
+        let tested = countersign_app::hook::test(program).await;
+        answer.text.push_str(&match tested {
+            Ok(()) => format!("{} the hook of {program} was called once, and answered\n", bold("tested:")),
+            Err(words) => format!("{} the hook of {program} does not work: {words}\n", bold("tested:")),
+        });
+    }
+    ended_in_trust(answer, options, printer).await
+}
+
+/// At a terminal: the question of `countersign trust`. Says what to commit, so that others have the same gate.
+async fn ended_in_trust(
+    mut answer: Answer,
+    options: &InitOptions,
+    printer: &Printer,
+) -> Result<Answer, Failure> {
+    if options.dry_run {
+        return Ok(answer);
+    }
+    let files = countersign_app::authority::trust::to_commit(current_folder()?).await;
+    if !files.is_empty() && !printer.quiet {
+        let files = files.join(" ");
+        answer.text.push_str(&format!("{} git add {files} && git commit\n", bold("commit:")));
+    }
+    if printer.json || !crate::terminal::is_there() || !actor().is_person() {
+        return Ok(answer);
+    }
+    printer.print(&answer);
+    let said = super::trust::asked(printer).await?;
+    Ok(Answer { text: said, printed: false, ..answer })
+}
+
+/// Writes a first configuration, or checks the one that is there.
+fn file(global: &Global, options: &InitOptions, printer: &Printer) -> Result<Answer, Failure> {
     if global.config.is_some() {
         return Err(Failure::usage(format!("init writes {FILE_NAME} and takes no --config")));
     }
@@ -224,6 +270,7 @@ impl Made {
         }
         out.push_str(&format!("\n{} countersign review    judge the project by it\n", bold("next:")));
         out.push_str("      countersign doctor    see whether everything is in place\n");
+        out.push_str("      countersign trust     say that gates may use it\n");
         out
     }
 }

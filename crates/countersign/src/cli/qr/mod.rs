@@ -156,6 +156,11 @@ impl QrCommand {
         }
     }
 
+    /// Whether it decides about work, so that only the trusted configuration counts.
+    fn judges(&self) -> bool {
+        !matches!(self, Self::Init | Self::Execute { .. } | Self::Status | Self::Reset)
+    }
+
     /// The default phase, and the artifacts for the default state directory, of a command that has these.
     fn defaults(&self) -> Option<(Phase, &[PathBuf])> {
         match self {
@@ -188,46 +193,52 @@ pub async fn run(
     let QrOptions { state_dir, phase, command } = options;
     let (default_phase, own) = command.defaults().unzip();
     let (config, phase) = (global.config.as_deref(), phase.or(default_phase));
-    let place = QrContext::find(config, state_dir, phase, command.reviewer(), own)?;
-    Ok(match command {
-        QrCommand::Init => answer(qr::init(&place)?),
-        QrCommand::Execute { qr_fail: true } => answer(qr::execute_failed(&place)?),
-        QrCommand::Execute { qr_fail: false } => answer(qr::execute(&place)?),
-        QrCommand::Gate => answer(qr::gate(&place).await?),
-        QrCommand::Status => answer(qr::status(&place).await?),
+    let place = match command.judges() {
+        true => QrContext::find_for_gate(config, state_dir, phase, command.reviewer(), own).await?,
+        false => QrContext::find(config, state_dir, phase)?,
+    };
+    let notices = place.project.notices();
+    let mut answer = match command {
+        QrCommand::Init => answer_of(qr::init(&place)?),
+        QrCommand::Execute { qr_fail: true } => answer_of(qr::execute_failed(&place)?),
+        QrCommand::Execute { qr_fail: false } => answer_of(qr::execute(&place)?),
+        QrCommand::Gate => answer_of(qr::gate(&place).await?),
+        QrCommand::Status => answer_of(qr::status(&place).await?),
         QrCommand::Record { id, ruling, finding } => {
-            answer(qr::record(&place, &id, &ruling, finding.as_deref()).await?)
+            answer_of(qr::record(&place, &id, &ruling, finding.as_deref()).await?)
         }
-        QrCommand::Fixed { files } => answer(qr::fixed(&place, &files).await?),
-        QrCommand::Accept { id, reason } => answer(qr::accept(&place, &id, &reason).await?),
-        QrCommand::Reset => answer(qr::reset(&place).await?),
+        QrCommand::Fixed { files } => answer_of(qr::fixed(&place, &files).await?),
+        QrCommand::Accept { id, reason } => answer_of(qr::accept(&place, &id, &reason).await?),
+        QrCommand::Reset => answer_of(qr::reset(&place).await?),
         QrCommand::Decompose { items, again, ask, print_prompt: prompt } => {
             place.phase()?;
             let given = items.map(|items| read_items(&place, &items)).transpose()?;
             let wanted = Items { artifacts: ask.artifact, given, again, prompt };
-            answer(qr::items(&place, &wanted, printer, cancel).await?)
+            answer_of(qr::items(&place, &wanted, printer, cancel).await?)
         }
         QrCommand::Verify { ask, item, print_prompt } => {
             let prompt = print_prompt.as_deref();
-            answer(qr::verify(&place, &ask.artifact, &item, prompt, printer, cancel).await?)
+            answer_of(qr::verify(&place, &ask.artifact, &item, prompt, printer, cancel).await?)
         }
         QrCommand::Fix { ask, print_prompt } => {
-            answer(qr::fix(&place, &ask.artifact, print_prompt, printer, cancel).await?)
+            answer_of(qr::fix(&place, &ask.artifact, print_prompt, printer, cancel).await?)
         }
         QrCommand::Reconcile { plan, files, print_prompt: true, .. } => {
-            answer(qr::reconcile_prompts(&place, &plan, &files).await?)
+            answer_of(qr::reconcile_prompts(&place, &plan, &files).await?)
         }
         QrCommand::Reconcile { plan, files, .. } => {
-            answer(qr::reconcile(&place, &plan, &files, printer, cancel).await?)
+            answer_of(qr::reconcile(&place, &plan, &files, printer, cancel).await?)
         }
         QrCommand::Loop { ask, fixer, fixer_timeout_seconds } => {
             let wanted = Loop { artifacts: ask.artifact, fixer, fixer_timeout_seconds };
-            answer(qr::until_passed(&place, &wanted, printer, cancel).await?)
+            answer_of(qr::until_passed(&place, &wanted, printer, cancel).await?)
         }
-    })
+    };
+    answer.json.warnings.extend(notices);
+    Ok(answer)
 }
 
-fn answer(answered: Answered<impl Serialize>) -> Answer {
+fn answer_of(answered: Answered<impl Serialize>) -> Answer {
     Answer::of(answered.answer, answered.text)
 }
 

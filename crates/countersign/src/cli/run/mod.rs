@@ -177,7 +177,7 @@ pub async fn run(
     printer: &Printer,
     cancel: &CancellationToken,
 ) -> Result<Answer, Failure> {
-    let list = find(global, &options.list)?;
+    let list = find_for_gate(global, &options.list, &options.how).await?;
     let (dry_run, on_screen, json_result) = (options.dry_run, options.tui, options.json_result);
     let plan = list.plan(options.into())?;
     let warnings = said(printer, &plan.warnings);
@@ -204,7 +204,8 @@ pub async fn retry(
     printer: &Printer,
     cancel: &CancellationToken,
 ) -> Result<Answer, Failure> {
-    let plan = find(global, &options.list)?.plan(Request {
+    let list = find_for_gate(global, &options.list, &options.how).await?;
+    let plan = list.plan(Request {
         which: Selection::These(vec![options.task.clone()]),
         retry: Some(Retry { task: options.task, fresh: options.fresh }),
         parallel: false,
@@ -233,6 +234,11 @@ pub fn stop(global: &Global, options: &ListOptions) -> Result<Answer, Failure> {
 
 pub fn find(global: &Global, options: &ListOptions) -> Result<List, Failure> {
     List::find(global.config.as_deref(), options.prefix.as_deref())
+}
+
+/// The list of a run, with the trusted configuration.
+async fn find_for_gate(global: &Global, options: &ListOptions, how: &SwitchOptions) -> Result<List, Failure> {
+    List::find_for_gate(global.config.as_deref(), options.prefix.as_deref(), how.reviewer.clone()).await
 }
 
 fn people(plan: &Plan, cancel: &CancellationToken) -> Arc<TerminalGate> {

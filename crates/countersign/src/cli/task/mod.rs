@@ -7,7 +7,7 @@ use super::{Failure, Global};
 use crate::output::{Answer, Printer};
 use clap::{Args, Subcommand};
 use countersign_app::project::Project;
-use countersign_app::review::base;
+use countersign_app::review::gate_base;
 use countersign_app::task::{self, Ready, TaskReview, When};
 use countersign_app::tasks::tasks_in;
 use countersign_doors::service::tasks::{NewTask, Tasks};
@@ -117,7 +117,7 @@ pub async fn run(
 }
 
 async fn tasks(project: &Project, plan: &str) -> Result<Tasks, Failure> {
-    tasks_in(project, plan, project.ledger().await?)
+    tasks_in(project, plan, project.ledger().await?).await
 }
 
 /// Reviews the work on a task: `When::Now` does so under any trigger.
@@ -130,12 +130,12 @@ pub async fn begin(
     cancel: &CancellationToken,
 ) -> Result<Answer, Failure> {
     let flags = Flags { config: global.config.clone(), reviewer: options.reviewer };
-    let base = base(&flags, options.base.as_deref(), false).await?;
+    let base = gate_base(&flags, options.base.as_deref()).await?;
     let tasks = tasks(&base.project, plan).await?;
     let log = options.session_log.as_ref().map(|log| task::session_log(&base.project.here.join(log)));
     let log = log.transpose()?;
     match task::begin(base, tasks, &options.id, log, when).await? {
-        TaskReview::Answered(did, answer) => Ok(texts::did(did, &answer)),
+        TaskReview::Answered(did, answer, warnings) => Ok(texts::did(did, &answer).warned(warnings)),
         TaskReview::Ready(ready) => concluded(*ready, printer, cancel).await,
     }
 }

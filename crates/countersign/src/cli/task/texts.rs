@@ -9,7 +9,9 @@ use countersign_core::text::visible_line;
 use countersign_doors::service::event::TaskReview;
 
 fn line(task: &Task) -> String {
-    format!("{} {} [{}]", visible_line(&task.id), visible_line(&task.title), task.status.word())
+    let other =
+        task.plan_says.map(|status| format!(" (the plan says {})", status.word())).unwrap_or_default();
+    format!("{} {} [{}]{other}", visible_line(&task.id), visible_line(&task.title), task.status.word())
 }
 
 fn next(answer: &OneTask) -> String {

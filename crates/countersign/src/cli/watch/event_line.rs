@@ -58,6 +58,7 @@ fn of_task(event: &ServiceEvent) -> (String, String) {
     let Happened { task_id, title, status, review, .. } = event.happened();
     let words = match event {
         ServiceEvent::ReviewStarted(_) => format!("attempt {}", review.attempt),
+        ServiceEvent::ReviewSkipped(_) => format!("the task is {}: {}", status.word(), review.summary),
         ServiceEvent::ReviewCompleted(_) | ServiceEvent::ReviewFailed(_) => {
             let summary = match review.summary.trim() {
                 "" => String::new(),

@@ -132,7 +132,7 @@ struct GoToStep {
 
 async fn get_workflows(mut call: Call) -> Result<Reply, Failure> {
     let Nothing {} = call.arguments()?;
-    let project = project(&call)?;
+    let project = project(&call).await?;
     Reply::new(&call.server.jobs(&project).workflows())
 }
 
@@ -168,12 +168,12 @@ async fn go_to_step(mut call: Call) -> Result<Reply, Failure> {
 }
 
 /// The project as the workflows of this server see it, with the client as the author of the work.
-fn project(call: &Call) -> Result<Project, Failure> {
-    Ok(call.by_client(call.server.options.judging.project(&call.server)?))
+async fn project(call: &Call) -> Result<Project, Failure> {
+    Ok(call.by_client(call.server.options.judging.project(&call.server).await?))
 }
 
 async fn open(call: &Call) -> Result<Jobs, Failure> {
-    let (project, server) = (project(call)?, &call.server);
+    let (project, server) = (project(call).await?, &call.server);
     let engine = server.engine(&project).await?;
     Ok(server.options.judging.open(&project, engine, server.jobs(&project), server.one_client))
 }

@@ -95,8 +95,8 @@ Returns {reviews: [{id, subject, state, outcome, reason, round, attempts, progre
 Decides about a review in place of its verdict: approve (let it pass), skip (let it pass without a verdict), reject (stop it for \
 good), fix (send it back with its findings), unblock (let a stopped review continue), or withdraw (take your submission back).
 
-Deciding is for people. You are refused all but `withdraw` unless the user's own configuration file (never the project's) says \
-`agents_may_decide: true`, and withdrawing too once a round has failed. If you are refused, do not look for a way round: tell \
+Deciding is for people. You are refused all but `withdraw` unless your user allowed agents to decide, \
+and withdrawing too once a round has failed. If you are refused, do not look for a way round: tell \
 your user what stands in the way, and that the review waits for a person. Every decision is \
 recorded with your name and `reason`, for exactly the bytes that were judged.
 
@@ -239,16 +239,16 @@ async fn decide(mut call: Call) -> Result<Reply, Failure> {
 fn actor(call: &Call, project: &Project, verb: Action, review: &str) -> Result<Actor, Failure> {
     let client: String = visible_line(&call.client).chars().take(NAME_MAX_BYTES).collect();
     let name = format!("agent via mcp: {client}");
-    if project.config.agents_may_decide {
+    if project.agents_may_decide() {
         return Ok(Actor::deputy(name, Channel::Mcp));
     }
     if verb == Action::Withdraw {
         return Ok(Actor::new(name, ActorKind::Agent, Channel::Mcp));
     }
     let review = visible_line(review);
-    Err(Failure { code: Code::PeopleOnly, ..Failure::usage("deciding about a review is for people; nothing was changed") }
-        .hint(format!(
-            "tell your user why it should be decided: review {review} waits for a person. Agents may decide only where \
-             the user's own file, ~/.config/countersign/config.yml, says `agents_may_decide: true`"
-        )))
+    Err(Failure {
+        code: Code::PeopleOnly,
+        ..Failure::usage("deciding about a review is for people; nothing was changed")
+    }
+    .hint(format!("tell your user why it should be decided: review {review} waits for a person")))
 }

@@ -1,18 +1,17 @@
-//! Decisions about reviews. A client with the token acts for the person who runs the server.
+//! Decisions about reviews. A client with the token of a person acts for the person who started the server.
 
 use crate::serve::call::Call;
 use crate::serve::refusal::Refusal;
 use crate::serve::route::{POST, ResponseSpec, Route, schema};
 use axum::http::StatusCode;
 use axum::response::Response;
+use countersign_app::Code;
 use countersign_app::answer::v1::Verdict;
 use countersign_app::arguments::at_most;
-use countersign_app::author::user_name;
 use countersign_app::decide::{self, Action, Decide, REASON_BYTES_MAX};
 use countersign_app::find::{meant, no_ledger};
 use countersign_app::show::shown;
 use countersign_core::digest::Digest;
-use countersign_core::review::{Actor, ActorKind, Channel};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -21,8 +20,8 @@ pub const ROUTES: &[Route] = &[Route {
     name: "decide",
     command: "decide",
     summary: "Decide about a review",
-    description: "As `countersign approve`, `reject`, `skip`, `fix`, `unblock` and `withdraw` do, by the person who runs \
-                  the server. `digest` is `review.digest` of the review that the person saw: if newer work was submitted or another decision was made first, nothing is recorded (409).",
+    description: "As `countersign approve`, `reject`, `skip`, `fix`, `unblock` and `withdraw` do, by the person who started \
+                  the server, with the token that was shown at the terminal; with another token the answer is 403. `digest` is `review.digest` of the review that the person saw: if newer work was submitted or another decision was made first, nothing is recorded (409).",
     body: Some(schema::<Decision>),
     answers: &[ResponseSpec::answer::<Verdict>(200, "The decision is recorded: the review as it is now.")],
     run: |call| Box::pin(decide(call)),
@@ -47,11 +46,19 @@ async fn decide(mut call: Call) -> Result<Response, Refusal> {
     let Decision { verb, digest, reason } = call.body()?;
     at_most("reason", reason.as_ref().map_or(0, String::len), REASON_BYTES_MAX, "bytes")?;
     let about = digest_of(digest)?;
+    let by = match call.by.clone() {
+        // Taking back what did not fail yet is for every client.
+        (by, _) if by.may_decide() || verb == Action::Withdraw => by,
+        (_, why) => {
+            let words = "deciding needs the token of a person; nothing was changed";
+            let refusal = Refusal::new(StatusCode::FORBIDDEN, Code::PeopleOnly, words);
+            return Err(refusal.hint(why.unwrap_or_default()));
+        }
+    };
     let project = call.resident.project()?;
     let ledger = call.resident.ledger(&project).await?.ok_or_else(no_ledger)?;
     let id = meant(&project, &ledger, &call.id).await?;
     let engine = call.resident.engine(&project).await?;
-    let by = Actor::new(user_name(), ActorKind::Person, Channel::Http);
     let decide = Decide { action: verb, by, reason, about: Some(about) };
     let stored = decide::decide(&project, &engine, &id, decide).await?;
     Ok(call.answer(StatusCode::OK, shown(engine.ledger(), &stored).await?.done()))

@@ -132,7 +132,7 @@ async fn show(call: Call) -> Result<Response, Refusal> {
 }
 
 async fn tasks(call: &Call) -> Result<Tasks, Failure> {
-    tasks_in(&call.resident.project()?, plan::FILE, call.ledger().await?)
+    tasks_in(&call.resident.project()?, plan::FILE, call.ledger().await?).await
 }
 
 async fn add(mut call: Call) -> Result<Response, Refusal> {
@@ -149,11 +149,12 @@ async fn start(call: Call) -> Result<Response, Refusal> {
 }
 
 async fn review(call: Call, when: When) -> Result<Response, Refusal> {
-    let base = call.resident.base(call.parameters.text("base")).await?;
-    let tasks = tasks_in(&base.project, plan::FILE, call.ledger().await?)?;
+    let base = call.resident.gate_base(call.parameters.text("base")).await?;
+    let tasks = tasks_in(&base.project, plan::FILE, call.ledger().await?).await?;
     let ready = match task::begin(base, tasks, &call.id, None, when).await? {
-        TaskReview::Answered(did, answer) => {
-            return Ok(call.answer(StatusCode::OK, Answer::new(Some(did.outcome()), answer)));
+        TaskReview::Answered(did, answer, warnings) => {
+            let answer = Answer::new(Some(did.outcome()), answer).warned(warnings);
+            return Ok(call.answer(StatusCode::OK, answer));
         }
         TaskReview::Ready(ready) => *ready,
     };

@@ -22,9 +22,12 @@ pub struct Mode {
     pub asked: &'static [&'static str],
 }
 
+/// The reviewer, whose real name has the path of its program.
+pub const JUDGE: &str = "command:JUDGE";
+
 /// Somebody else judges: the plan is sent back, improved, and passes.
 pub const WITH_A_REVIEWER: Mode = Mode {
-    server: &["--external-runner", "command:./judge.sh"],
+    server: &["--external-runner", JUDGE],
     hand_in: |n, root, _| match n {
         1 => Some(plan()),
         2 => {
@@ -35,7 +38,7 @@ pub const WITH_A_REVIEWER: Mode = Mode {
         _ => None,
     },
     heard: &["needs_work", "next_step", "workflow_complete"],
-    rulings: [("command:./judge.sh", "passed"); 2],
+    rulings: [(JUDGE, "passed"); 2],
     asked: &["plan.md", "plan.md", "page.md"],
 };
 

@@ -109,7 +109,7 @@ const BREAKAGES: [Breakage; 7] = [
     Breakage {
         name: "a folder of the ledger that cannot be made",
         breaks: |root| fs::write(root.join(".countersign"), "").unwrap(),
-        says: "ledger",
+        says: "no person has trusted",
         repairs: |root| fs::remove_file(root.join(".countersign")).unwrap(),
     },
 ];
@@ -132,6 +132,7 @@ fn an_agent_that_breaks_git_or_the_ledger_is_held_and_never_for_ever() {
         // Somebody writes to the agent: it is held anew.
         held_by_failure(&stops(&bench, "claude", false, plain), says, "block");
         repairs(&root);
+        bench.project.trust();
         assert!(held(&stops(&bench, "claude", true, plain)).contains("there is a BAD word"), "{name}");
         assert_eq!(bench.judge.asked().len(), 1, "{name}");
     }
@@ -168,14 +169,15 @@ fn where_nothing_can_be_counted_an_agent_is_held_once() {
     told(&stops(&bench, "gemini", false, nowhere));
 }
 
+/// What judges is found by its place.
 #[test]
-fn without_git_on_the_path_the_agent_is_held() {
+fn attack_17_a_path_without_programs_changes_nothing() {
     let bench = Bench::new("");
     bench.project.write("a.md", "BAD\n");
     let ran = stops(&bench, "claude", false, |command| {
         command.env("PATH", "/nowhere");
     });
-    held_by_failure(&ran, "git could not be started", "block");
+    assert!(held(&ran).contains("there is a BAD word"), "{ran:?}");
 }
 
 /// Whatever the working tree has in place of the committed configuration, the committed one holds.
@@ -212,28 +214,45 @@ fn an_invalid_uncommitted_configuration_does_not_matter_and_is_named() {
 }
 
 #[test]
-fn an_invalid_configuration_where_none_is_committed_holds() {
+fn attack_17_a_configuration_that_is_broken_or_not_committed_changes_nothing() {
     for broken in ["rules: oops\n", "version: 7\n"] {
         let bench = Bench::new("");
         bench.repository.git(["rm", "-q", "--cached", "countersign.yml"]);
         bench.repository.git(["commit", "-q", "-m", "without"]);
         bench.project.write("a.md", "BAD\n").write("countersign.yml", broken);
-        held_by_failure(&stops(&bench, "claude", false, plain), "countersign.yml", "block");
+        let ran = bench.stops(false);
+        assert!(held(&ran).contains("there is a BAD word"), "{ran:?}");
+        assert!(ran.stderr.contains("is invalid and was not used"), "{ran:?}");
         // The same where it is committed as it is.
         bench.repository.commit("broken");
         bench.project.write("a.md", "BAD again\n");
-        held_by_failure(&stops(&bench, "claude", false, plain), "countersign.yml", "block");
+        assert!(held(&bench.stops(false)).contains("there is a BAD word"));
     }
 }
 
+/// Without the word of a person there is no judge: an agent is held, and the person is told.
 #[test]
-fn the_users_own_file_cannot_be_broken_to_be_let_go() {
+fn attack_17_a_configuration_that_no_person_trusted_holds() {
     let bench = Bench::new("");
     bench.project.write("a.md", "BAD\n");
-    let folder = bench.project.home().join(".config/countersign");
-    fs::create_dir_all(&folder).unwrap();
-    fs::write(folder.join("config.yml"), "oops: 1\n").unwrap();
-    held_by_failure(&stops(&bench, "claude", false, plain), "config.yml", "block");
+    fs::remove_dir_all(bench.project.path(".countersign")).unwrap();
+    held_by_failure(&stops(&bench, "claude", false, plain), "no person has trusted", "block");
+    bench.project.trust();
+    assert!(held(&bench.stops(false)).contains("there is a BAD word"));
+}
+
+#[test]
+fn attack_17_the_users_own_file_cannot_be_changed_to_be_let_go() {
+    for text in ["oops: 1\n", "version: 1\nreviewers: [{name: judge, use: command, command: ['true']}]\n"] {
+        let bench = Bench::new("");
+        bench.project.write("a.md", "BAD\n");
+        let folder = bench.project.home().join(".config/countersign");
+        fs::create_dir_all(&folder).unwrap();
+        fs::write(folder.join("config.yml"), text).unwrap();
+        let ran = bench.stops(false);
+        assert!(held(&ran).contains("there is a BAD word"), "{ran:?}");
+        assert!(ran.stderr.contains("your own configuration file was changed"), "{ran:?}");
+    }
 }
 
 #[test]
@@ -270,7 +289,7 @@ fn a_folder_that_is_unknown_does_not_hide_the_project() {
 /// What an agent puts into the environment chooses neither the judge, nor the rules, nor the project.
 #[test]
 fn variables_do_not_steer_the_hook_and_are_named() {
-    let bench = Bench::new("");
+    let bench = Bench::new("policy: {max_attempts: 20, max_stalled_rounds: 20}\n");
     let elsewhere = bench.project.home().join("elsewhere");
     fs::create_dir_all(&elsewhere).unwrap();
     let replay = elsewhere.join("replay.jsonl");

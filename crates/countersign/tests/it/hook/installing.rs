@@ -64,17 +64,17 @@ fn what_cannot_be_is_said_and_nothing_is_written() {
 #[test]
 fn work_begins_where_the_hook_was_installed() {
     let bench = Bench::new("");
-    bench.project.run(&["init", "--agent", "claude", "--hook"]).exits(0);
+    bench.project.type_in(&["init", "--agent", "claude", "--hook"]);
     bench.project.write("a.md", "BAD\n");
     bench.repository.commit("by the agent, on the default branch");
     held(&bench.stops(false));
     // Installing again does not make it pass.
-    bench.project.run(&["init", "--agent", "claude", "--hook"]).exits(0);
+    bench.project.type_in(&["init", "--agent", "claude", "--hook"]);
     bench.project.write("a.md", "good\n");
     // Who installed it has seen its settings.
     goes(&bench.stops(true));
     goes(&bench.stops(false));
-    // An agent that installs it has not.
+    // An agent that installs it has not, nor a program without a terminal.
     let mut command = bench.project.command(&["init", "--agent", "gemini", "--hook"]);
     Running::start(command.env("CLAUDECODE", "1")).wait().exits(0);
     assert!(super::told(&bench.stops(false)).contains(".gemini/settings.json"));

@@ -1,14 +1,15 @@
 //! The loop: findings go back, mended work passes, and every loop ends.
 
 use super::{Bench, goes, held, told};
+use serde_json::json;
 
 /// SVC-11.
 #[test]
 fn svc_11_findings_hold_the_agent_until_it_has_mended_them() {
     let bench = Bench::new("");
-    // Nothing changed: nobody is asked, and no ledger is made.
+    // Nothing changed: no reviewer is asked, and nothing is recorded.
     goes(&bench.stops(false));
-    assert!(!bench.project.path(".countersign").exists());
+    assert_eq!(bench.project.run(&["log", "--json"]).exits(0).json()["reviews"], json!([]));
     bench.project.write("a.md", "BAD\n");
     let reason = held(&bench.stops(false));
     for part in [
@@ -157,6 +158,7 @@ fn what_reviewers_write_is_bounded_and_cannot_act() {
         "judge.sh",
         format!("#!/bin/sh\ncat >/dev/null\ncat {}\n", bench.project.path(".brief").display()),
     );
+    bench.project.trust();
     for n in 0..30 {
         bench.project.write(&format!("{n}.md"), "new\n");
     }

@@ -42,6 +42,7 @@ printf '{"passed": %s, "feedback": "f", "criteria_results": [{"criterion": "Comp
         let body = body.replace("ROOT", &project.root().display().to_string());
         let judge = Judge::scripted(&project, "judge.sh", &body);
         repository.commit("first");
+        project.trust();
         Self { project, repository, judge }
     }
 

@@ -1,9 +1,9 @@
 //! Below a call of ours the hook yields: where the call is under way and its guard is above, and not because a variable
 //! says so.
 
-use super::{Bench, held};
+use super::{Bench, held, told};
 use crate::project;
-use countersign_testkit::{Project, Repository, Running};
+use countersign_testkit::{Project, Ran, Repository, Running};
 use std::os::unix::fs::PermissionsExt;
 
 #[test]
@@ -69,4 +69,54 @@ fn below_another_call_the_hook_does_not_yield() {
     project.run(&["review", "--change", "--reviewer", "judge"]);
     let noted = project.read("noted");
     assert!(noted.contains("COUNTERSIGN_CALL is ignored"), "{noted}");
+}
+
+/// Issue 17: an agent calls its hook itself, from the shell of its tool, to renew its attempts.
+#[test]
+fn attack_17_an_agent_that_calls_its_hook_itself_renews_nothing() {
+    let bench = Bench::new("policy: {max_attempts: 2}\n");
+    bench.project.write("a.md", "BAD\n");
+    assert!(held(&bench.stops(false)).contains("attempt 1 of 2"));
+    for (program, mark) in
+        [("claude", "CLAUDECODE"), ("codex", "CODEX_TOOL_CALL_ID"), ("gemini", "GEMINI_CLI")]
+    {
+        for says in ["attempt 1 of 2", "attempts used up", "waits for a person"] {
+            bench.project.write("a.md", format!("BAD {program} {says}\n"));
+            let ran = by_shell(&bench, program, mark, "s-2");
+            assert!(ran.stdout.contains(says), "{says}: {ran:?}");
+            assert!(ran.stderr.contains(mark) && ran.stderr.contains("no new attempts"), "{ran:?}");
+        }
+    }
+    // The session of the program itself has its own attempts, and a pass of another session changes nothing.
+    assert!(told(&bench.stops(true)).contains("attempts used up, attempt 2 of 2"));
+    bench.project.write("a.md", "good\n");
+    by_shell(&bench, "claude", "CLAUDECODE", "s-3");
+    assert!(told(&bench.stops(true)).contains("waits for a person"));
+}
+
+fn by_shell(bench: &Bench, program: &str, mark: &str, session: &str) -> Ran {
+    let root = bench.project.root().canonicalize().unwrap();
+    let event = if program == "gemini" { "AfterAgent" } else { "Stop" };
+    let input = serde_json::json!({
+        "session_id": session, "cwd": root, "hook_event_name": event, "stop_hook_active": false, "prompt": "p",
+    });
+    let mut command = bench.project.command(&["hook", program]);
+    Running::fed(command.env(mark, "1"), input.to_string().as_bytes()).wait().exits(0)
+}
+
+/// Where nothing shows who called it, it is limited how often a session that is said to be written to gets attempts.
+#[test]
+fn attack_17_a_session_that_is_said_to_be_written_to_gets_attempts_three_times() {
+    let bench = Bench::new("policy: {max_attempts: 2}\n");
+    for n in 0..4 {
+        bench.project.write("a.md", format!("BAD {n}\n"));
+        assert!(held(&bench.stops(false)).contains("attempt 1 of 2"), "{n}");
+    }
+    bench.project.write("a.md", "BAD 5\n");
+    let words = told(&bench.stops(false));
+    assert!(words.contains("attempts used up") && words.contains("waits for a person"), "{words}");
+    let asked = bench.judge.asked().len();
+    bench.project.write("a.md", "BAD 6\n");
+    told(&bench.stops(false));
+    assert_eq!(bench.judge.asked().len(), asked);
 }

@@ -1,6 +1,7 @@
 //! When the hook reviews, and what reviewers get beside the change.
 
 use super::{Bench, goes, held, told};
+use countersign_engine::ledger::Ledger;
 use countersign_testkit::Running;
 use serde_json::json;
 
@@ -79,6 +80,7 @@ fn an_author_who_reviews_their_own_work_is_held_for_it() {
         super::config("").replace("use: command, command: [./judge.sh]", "use: self"),
     );
     bench.repository.commit("another judge");
+    bench.project.trust();
     goes(&bench.stops(false));
     bench.project.write("a.md", "good\n");
     let reason = held(&bench.stops(false));
@@ -87,4 +89,21 @@ fn an_author_who_reviews_their_own_work_is_held_for_it() {
         held(&bench.stops(true));
     }
     told(&bench.stops(true));
+}
+
+/// Once for a session, because a hook runs often.
+#[test]
+fn attack_17_reviews_that_are_off_leave_an_event_of_the_session() {
+    let bench = Bench::new("review: {enabled: false}\n");
+    bench.project.write("a.md", "BAD\n");
+    for _ in 0..2 {
+        assert_eq!(bench.stops(false).stdout, "");
+    }
+    let read = async {
+        let ledger = Ledger::open_existing(&bench.project.path(".countersign")).await.unwrap().unwrap();
+        let streams = ledger.streams("off/", 10).await.unwrap();
+        ledger.notes(&streams[0]).await.unwrap()
+    };
+    let notes = tokio::runtime::Runtime::new().unwrap().block_on(read);
+    assert_eq!(notes.iter().map(|note| note.kind.as_str()).collect::<Vec<_>>(), ["review_skipped"]);
 }

@@ -31,7 +31,8 @@ fn qr_14_every_end_of_the_gate_has_its_exit_code() {
     let rows: Vec<(Option<String>, i32, &str)> = vec![
         (Some(file(1, std::slice::from_ref(&pass))), 0, "Status: PASS"),
         (Some(file(50, std::slice::from_ref(&pass))), 0, "Status: PASS"),
-        (Some(file(1, &[accepted])), 0, "Accepted by a person:\n- a: known"),
+        // No person is on record.
+        (Some(file(1, &[accepted])), 1, "Status: FAIL"),
         (Some(file(1, &[pass.clone(), item("b", "MUST", "FAIL")])), 1, "Status: FAIL\n\nNEXT: Invoke fixer"),
         (Some(file(2, &[item("b", "MAY", "FAIL")])), 1, "Status: FAIL"),
         (Some(file(3, &[item("b", "MAY", "FAIL")])), 0, "Waived at round 3:\n- b: secret detail"),
@@ -123,8 +124,11 @@ fn qr_12_the_table_and_the_limits_are_settings() {
         ("qr: {state_dir: ''}", "state_dir"),
     ] {
         project.write("countersign.yml", format!("{rules}{line}\n"));
-        let ran = qr(&project, &["gate"]).exits(2);
+        let ran = project.run(&["validate"]).exits(2);
         assert!(ran.stderr.contains(expected) && ran.stderr.contains("countersign.yml:3"), "{}", ran.stderr);
+        // A gate does not use it, and says so.
+        let ran = qr(&project, &["gate"]).exits(6);
+        assert!(ran.stderr.contains("is invalid and was not used"), "{}", ran.stderr);
     }
 }
 

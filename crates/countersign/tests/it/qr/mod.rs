@@ -19,7 +19,7 @@ const FILE: &str = "state/qr-plan-code.json";
 
 /// A project with a state directory.
 pub fn project() -> Project {
-    let project = crate::project();
+    let project = crate::project().judged_from_outside();
     std::fs::create_dir(project.path("state")).unwrap();
     project
 }

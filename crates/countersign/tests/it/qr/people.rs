@@ -37,7 +37,7 @@ fn an_acceptance_is_a_persons_recorded_and_listed_in_every_report() {
     let (kind, body) = notes(&project).pop().unwrap();
     assert_eq!(
         (kind.as_str(), &body["by"]["name"], &body["by"]["person"]),
-        ("qr_accepted", &json!("ann"), &json!(true))
+        ("qr_accepted", &json!(crate::people::account()), &json!(true))
     );
     assert_eq!(body["reason"], "agreed with ops");
 }

@@ -34,7 +34,7 @@ fn a_pass_written_by_hand_is_no_secret() {
     let forged = project.read(FILE).replace("TODO", "PASS").replace("\"FAIL\"", "\"PASS\"");
     let forged = forged.replace("\"bad\"", "\"bad\",\n      \"accepted\": true");
     project.write(FILE, forged);
-    let ran = qr(&project, &["gate"]).exits(0);
+    let ran = qr(&project, &["gate"]).exits(1);
     for words in [
         UNRECORDED,
         "no record says who passed these items: plan-002, plan-003",
@@ -42,12 +42,19 @@ fn a_pass_written_by_hand_is_no_secret() {
     ] {
         assert!(ran.stderr.contains(words), "{words}: {}", ran.stderr);
     }
-    assert_eq!(qr(&project, &["gate", "--json"]).exits(0).json()["warnings"].as_array().unwrap().len(), 3);
+    // What failed on record has failed.
+    assert!(
+        ran.stdout.contains("- these items are PASS, but they failed on record: plan-002\n"),
+        "{}",
+        ran.stdout
+    );
+    let json = qr(&project, &["gate", "--json"]).exits(1).json();
+    assert_eq!((json["warnings"].as_array().unwrap().len(), &json["status"]), (3, &json!("FAIL")));
     let status = qr(&project, &["status"]).exits(0).stdout;
     assert!(status.contains("- plan-003: not recorded\n"), "{status}");
     // It is still said after the next command has taken the file as it is.
     qr(&project, &["record", "plan-001", "PASS"]).exits(0);
-    assert!(qr(&project, &["gate"]).exits(0).stderr.contains(UNRECORDED));
+    assert!(qr(&project, &["gate"]).exits(1).stderr.contains(UNRECORDED));
 }
 
 #[test]
@@ -56,8 +63,9 @@ fn an_acceptance_written_by_hand_is_no_persons() {
     let item =
         json!({ "id": "a", "scope": "*", "check": "c", "status": "FAIL", "finding": "f", "accepted": true });
     project.write(FILE, json!({ "phase": "plan-code", "items": [item] }).to_string());
-    let ran = qr(&project, &["gate"]).exits(0);
+    let ran = qr(&project, &["gate"]).exits(1);
     assert!(ran.stderr.contains("no record says who accepted these items: a"), "{}", ran.stderr);
+    assert!(!ran.stdout.contains("Accepted by a person"), "{}", ran.stdout);
 }
 
 #[test]
@@ -70,7 +78,11 @@ fn removing_the_file_does_not_remove_what_happened() {
     qr(&project, &["reset"]).exits(0);
     qr(&project, &["decompose", "--items", "items.json"]).exits(0);
     qr(&project, &["record", "plan-001", "PASS"]).exits(0);
-    assert!(qr(&project, &["gate"]).exits(0).stderr.contains(UNRECORDED));
+    let ran = qr(&project, &["gate"]).exits(3);
+    assert!(
+        ran.stderr.contains(UNRECORDED) && ran.stdout.contains("- the state file or its items were removed"),
+        "{ran:?}"
+    );
     let (kind, body) = notes(&project)[2].clone();
     assert_eq!((kind.as_str(), &body["found"]), ("qr_changed_elsewhere", &json!(null)));
 }
@@ -91,13 +103,102 @@ fn a_file_that_changed_since_it_passed_is_named() {
 }
 
 #[test]
-fn a_ledger_that_cannot_be_read_changes_no_answer() {
+fn a_ledger_that_cannot_be_read_is_no_pass() {
     let project = decomposed(&plain_items(1));
     qr(&project, &["record", "plan-001", "PASS"]).exits(0);
     for name in ["ledger.db-wal", "ledger.db-shm"] {
         let _ = std::fs::remove_file(project.path(&format!(".countersign/{name}")));
     }
     project.write(".countersign/ledger.db", "no database, and longer than its header would be ".repeat(100));
-    let ran = qr(&project, &["gate"]).exits(0);
-    assert!(ran.stderr.contains("warning: the ledger cannot be read: "), "{}", ran.stderr);
+    let ran = qr(&project, &["gate"]).exits(8);
+    assert!(ran.stderr.contains("the ledger is damaged"), "{}", ran.stderr);
+}
+
+type Edit<'a> = &'a dyn Fn(&mut serde_json::Value);
+
+#[test]
+fn attack_17_items_that_vanish_or_become_easier_do_not_pass() {
+    let items = json!([
+        { "scope": "*", "check": "hard", "severity": "MUST" },
+        { "scope": "*", "check": "easy", "severity": "MAY" },
+    ]);
+    let edits: [(&str, Edit<'_>); 4] = [
+        ("these items are gone: plan-001", &|state| drop(state["items"].as_array_mut().unwrap().remove(0))),
+        ("these items have a lower severity than they had: plan-001", &|state| {
+            state["items"][0]["severity"] = json!("MAY");
+            state["items"][0]["status"] = json!("PASS");
+        }),
+        ("these items check something else than they did: plan-001", &|state| {
+            state["items"][0]["check"] = json!("anything");
+            state["items"][0]["status"] = json!("PASS");
+        }),
+        ("the file says round 3, but the record says round 1", &|state| {
+            state["iteration"] = json!(3);
+            state["items"][0]["status"] = json!("PASS");
+        }),
+    ];
+    for (words, edit) in edits {
+        let project = decomposed(&items);
+        qr(&project, &["record", "plan-002", "PASS"]).exits(0);
+        let mut state = super::state(&project);
+        edit(&mut state);
+        project.write(FILE, state.to_string());
+        let ran = qr(&project, &["gate"]).exits(3);
+        assert!(
+            ran.stdout.contains(words) && !ran.stdout.contains("Status: PASS"),
+            "{words}: {}",
+            ran.stdout
+        );
+        let json = qr(&project, &["gate", "--json"]).exits(3).json();
+        assert_eq!((&json["status"], json["contradictions"].as_array().unwrap().len()), (&json!("FAIL"), 1));
+    }
+}
+
+#[test]
+fn attack_17_a_word_does_not_pass_what_a_review_failed() {
+    let (project, judge) = super::asked::decomposed_by(&super::asked::Says::default(), "");
+    qr(&project, &["verify", "--reviewer", judge.name()]).exits(1);
+    qr(&project, &["record", "plan-002", "PASS"]).exits(0);
+    let ran = qr(&project, &["gate"]).exits(1);
+    assert!(
+        ran.stdout.contains("these items are PASS, but they failed on record: plan-002"),
+        "{}",
+        ran.stdout
+    );
+}
+
+#[test]
+fn attack_17_reconcile_sets_a_state_file_right_from_the_ledger() {
+    let items = json!([
+        { "scope": "*", "check": "hard", "severity": "MUST" },
+        { "scope": "*", "check": "easy", "severity": "MAY" },
+    ]);
+    let project = decomposed(&items);
+    qr(&project, &["record", "plan-001", "FAIL", "--finding", "bad"]).exits(0);
+    qr(&project, &["record", "plan-002", "PASS"]).exits(0);
+    let before = project.read(FILE);
+    let forged = [
+        before.replace("\"FAIL\"", "\"PASS\""),
+        before.replace("\"hard\"", "\"anything\"").replace("\"FAIL\"", "\"PASS\""),
+        before.replace("\"MUST\"", "\"MAY\""),
+        before.replace("\"bad\"", "\"bad\",\n      \"accepted\": true"),
+        json!({ "phase": "plan-code", "items": [] }).to_string(),
+    ];
+    for forged in forged {
+        project.write(FILE, forged);
+        let said = project.run(&["reconcile", "--dry-run"]).exits(1);
+        assert!(said.stdout.contains("qr-plan-code.json: "), "{}", said.stdout);
+        let status = project.run(&["status"]).exits(0).stdout;
+        assert!(status.contains("files disagree with the ledger"), "{status}");
+        project.run(&["reconcile"]).exits(0);
+        project.run(&["reconcile", "--dry-run"]).exits(0);
+        qr(&project, &["gate"]).exits(1);
+        let state = super::state(&project);
+        let item = &state["items"].as_array().unwrap().iter().find(|item| item["id"] == "plan-001").unwrap();
+        assert_eq!((&item["check"], &item["severity"]), (&json!("hard"), &json!("MUST")), "{state}");
+    }
+    std::fs::remove_file(project.path(FILE)).unwrap();
+    project.run(&["reconcile"]).exits(0);
+    assert_eq!(super::statuses(&project), ["FAIL", "PASS"]);
+    qr(&project, &["gate"]).exits(1);
 }

@@ -9,4 +9,5 @@ mod parallel;
 mod prompts;
 mod reviews;
 mod safety;
+mod states;
 mod tasks;

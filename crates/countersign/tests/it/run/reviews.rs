@@ -197,7 +197,12 @@ fn free_text_is_for_where_nobody_else_is_named() {
     let home = kit.project.home().display().to_string();
     kit.judge("fails no").run(&["run", "--all", "--reviewer", &format!("command:{home}/judge.sh")]).exits(1);
     assert!(!kit.at_home("asked"));
-    kit.run(&["retry", "TASK-001", "--reviewer", &format!("text:{home}/review.sh --more")]).exits(0);
+    // Work that failed stays failed for another reviewer too.
+    kit.run(&["retry", "TASK-001", "--reviewer", &format!("text:{home}/review.sh --more")]).exits(1);
+    assert!(!kit.at_home("asked"));
+    let kit = with_reviewer(COMMAND, body);
+    let home = kit.project.home().display().to_string();
+    kit.run(&["run", "--all", "--reviewer", &format!("text:{home}/review.sh --more")]).exits(0);
     assert!(kit.at_home("asked"));
     // A configured one, too.
     let kit = Kit::new(ONE, "review_command: /nowhere/reviewer\n");

@@ -168,8 +168,10 @@ fn run_with_git(kit: &Kit, git: &str) -> std::process::Command {
     let line = format!("echo $$ >\"$HOME/run\"; exec {} run --all", env!("CARGO_BIN_EXE_countersign"));
     let mut command = std::process::Command::new("sh");
     let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap());
+    kit.project.trust_anew();
     command.args(["-c", &line]).current_dir(kit.project.root());
-    command.env("HOME", kit.project.home()).env("PATH", path);
+    command.env("HOME", kit.project.home()).env("PATH", path).env("COUNTERSIGN_TEST_GIT", bin.join("git"));
+    command.env_remove("CI").env("COUNTERSIGN_TEST_PROCESS", std::process::id().to_string());
     command
 }
 
@@ -307,7 +309,8 @@ fn a_repository_that_cannot_be_used_is_said_and_left_alone() {
         "version: 1\nrules: [{name: r, for: ['**'], criteria: [{name: A, check: not_empty}]}]\n",
     );
     outer.commit("first");
-    let mut command = crate::project().command(&["run", "--all"]);
+    let project = crate::project();
+    let mut command = project.trust_in(&outer.path("app")).command(&["run", "--all"]);
     let ran = Running::start(command.current_dir(outer.path("app"))).wait().exits(2);
     assert!(ran.stderr.contains("not the root of a git repository"), "{}", ran.stderr);
 }
@@ -344,6 +347,7 @@ fn hooks_of_the_repository_neither_run_nor_fail_a_merge() {
         std::fs::write(&path, "#!/bin/sh\necho ran >>\"$HOME/hooks\"\nexit 1\n").unwrap();
         std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
     }
+    let _ = std::fs::remove_file(kit.project.home().join("hooks"));
     kit.run(&["run", "--all"]).exits(0);
     assert!(!kit.at_home("hooks"));
     assert_eq!(kit.attempts("TASK-001"), [attempt(true, "", "passed")]);

@@ -8,7 +8,8 @@ use serde_json::json;
 fn every_bad_request_has_a_status_and_says_what_is_wrong() {
     let (project, judge) = judged();
     Repository::at(project.root()).commit("first");
-    let server = Server::start(&project);
+    project.trust();
+    let server = Server::at_terminal(&project);
     let review = handed_in(&server, "s")["review"].clone();
     let review = review["id"].as_str().unwrap();
     let (before, asked) = (events_of(&project), judge.asked().len());
@@ -95,7 +96,7 @@ fn every_bad_request_has_a_status_and_says_what_is_wrong() {
 #[test]
 fn a_broken_configuration_is_told_with_its_places() {
     let (project, _) = judged();
-    let server = Server::start(&project);
+    let server = Server::at_terminal(&project);
     project.write("countersign.yml", "version: 1\nrulse: []\n");
     let answer = server.get("/v1/status");
     let error = answer.json()["error"].clone();

@@ -11,7 +11,7 @@ fn printed(project: &Project, args: &[&str]) -> Value {
 #[test]
 fn answers_are_those_of_the_commands() {
     let (project, _) = judged();
-    let server = Server::start(&project);
+    let server = Server::at_terminal(&project);
     // Looking makes no ledger.
     assert_eq!(server.get("/v1/reviews").json()["reviews"], json!([]));
     assert_eq!(server.get("/v1/status").json(), printed(&project, &["status"]));
@@ -38,7 +38,7 @@ fn answers_are_those_of_the_commands() {
 #[test]
 fn a_review_with_a_dispute_a_lift_and_a_decision_is_as_it_is_described() {
     let (project, _) = judged();
-    let server = Server::start(&project);
+    let server = Server::at_terminal(&project);
     let review = handed_in(&server, "s");
     let (id, finding) =
         (review["review"]["id"].as_str().unwrap(), review["findings"][0]["id"].as_str().unwrap());
@@ -55,7 +55,7 @@ fn a_review_with_a_dispute_a_lift_and_a_decision_is_as_it_is_described() {
 #[test]
 fn reviews_are_listed_page_by_page() {
     let (project, _) = judged();
-    let server = Server::start(&project);
+    let server = Server::at_terminal(&project);
     let mut made: Vec<Value> = ["a", "b", "c", "a%2Fb", "d"]
         .iter()
         .map(|subject| handed_in(&server, subject)["review"]["id"].clone())
@@ -93,7 +93,7 @@ fn reviews_are_listed_page_by_page() {
 #[test]
 fn a_review_that_needs_work_is_not_answered_as_passed() {
     let (project, _) = judged();
-    let server = Server::start(&project);
+    let server = Server::at_terminal(&project);
     let read = |json: &Value| (json["outcome"].clone(), json["reason"].clone(), json["exit_code"].clone());
     let id = handed_in(&server, "bad")["review"]["id"].as_str().unwrap().to_owned();
     for query in ["", "?wait=5"] {
@@ -112,7 +112,7 @@ fn a_review_that_needs_work_is_not_answered_as_passed() {
 fn a_task_that_is_not_complete_is_not_answered_as_passed() {
     let (project, _) = judged();
     project.write("PLAN.md", "### Phase 1: P\n\n- [ ] **Walls** `[blocked]`\n- [x] **Roof** `[complete]`\n");
-    let server = Server::start(&project);
+    let server = Server::at_terminal(&project);
     let outcome = |id: &str| server.get(&format!("/v1/tasks/{id}")).json()["outcome"].clone();
     assert_eq!((outcome("1.1"), outcome("1.2")), (Value::Null, json!("passed")));
 }

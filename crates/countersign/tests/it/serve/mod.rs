@@ -26,8 +26,19 @@ struct Server {
 
 impl Server {
     fn start(project: &Project) -> Self {
-        let served = Served::start(project.command(&["serve", "--port", "0"]).env("USER", "ada"));
+        let served = Served::start(&mut project.command(&["serve", "--port", "0"]));
         let token = project.read(".countersign/serve-token").trim().to_owned();
+        Self::with(served, token)
+    }
+
+    /// The same by a person at a terminal, with the token that is shown there.
+    fn at_terminal(project: &Project) -> Self {
+        let served = Served::at_terminal(&project.command(&["serve", "--port", "0"]));
+        let token = served.person_token();
+        Self::with(served, token)
+    }
+
+    fn with(served: Served, token: String) -> Self {
         let mut description = served.send("GET", "/openapi.json", &[], "").json();
         // Keys may be added; that none is added without being described is for us to see.
         description["components"]["schemas"].as_object_mut().unwrap().values_mut().for_each(strictly);

@@ -52,7 +52,7 @@ fn a_task_goes_its_way() {
 #[test]
 fn a_blocked_task_waits_for_a_person_who_may_decide_here() {
     let (project, _, _) = started("");
-    let server = Server::start(&project);
+    let server = Server::at_terminal(&project);
     says(&project, "No.", r#"{"result": "REJECTED", "issues": [], "summary": "no", "blocking": true}"#);
     let json = server.ask("POST", "/v1/tasks/1.1/review?wait=100", None).json();
     assert_eq!((&json["task"]["status"], &json["exit_code"]), (&json!("blocked"), &json!(6)), "{json}");

@@ -9,7 +9,7 @@ pub fn waits(project: &Project) {
     let script = project.read("judge.sh");
     let root = project.root().display().to_string();
     let wait = format!("while [ ! -e {root}/.asked-go ]; do sleep 0.05; done\ncase \"$brief\" in");
-    project.write("judge.sh", script.replacen("case \"$brief\" in", &wait, 1));
+    project.write("judge.sh", script.replacen("case \"$brief\" in", &wait, 1)).trust();
 }
 
 #[test]

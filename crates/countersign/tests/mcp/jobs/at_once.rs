@@ -81,7 +81,7 @@ fn req_004_7_6_a_number_that_is_configured_still_caps() {
     let (project, pages) = meeting(5, 2);
     configure(&project, "");
     let config = std::fs::read_to_string(project.path("countersign.yml")).unwrap();
-    project.write("countersign.yml", config.replace("[./judge.sh]", "[./judge.sh], concurrency: 2"));
+    project.write("countersign.yml", config.replace("/judge.sh]", "/judge.sh], concurrency: 2")).trust();
     let mut client = Client::silent(&project, &["--external-runner", "judge", "--wait-seconds", "600"]);
     client.initialize("2025-11-25");
     finish(&mut client, &pages);
@@ -89,6 +89,7 @@ fn req_004_7_6_a_number_that_is_configured_still_caps() {
 
     let (project, pages) = meeting(5, 3);
     configure(&project, "limits: {reviewers_at_once: 3}\n");
+    project.trust();
     finish(&mut external(&project, PATIENT), &pages);
     assert_eq!(at_work(&project), (3, 6));
 }
@@ -98,6 +99,7 @@ fn req_004_7_6_a_number_that_is_configured_still_caps() {
 fn req_004_7_6_another_door_still_asks_four_at_once() {
     let (project, pages) = meeting(9, 4);
     configure(&project, "");
+    project.trust();
     let mut client = external(&project, PATIENT);
     let submitted = client.good("review_submit", json!({ "files": pages }));
     let mut waited = submitted.clone();

@@ -4,7 +4,8 @@ use super::*;
 
 /// What a whole workflow takes, call by call, with another server after each death.
 fn survive(project: &Project, die_at: &str) -> (usize, bool) {
-    let args = ["mcp", "--external-runner", "command:./judge.sh"];
+    let runner = runner(project);
+    let args = ["mcp", "--external-runner", runner.as_str()];
     let mut client = Client::of(&mut {
         let mut command = project.command(&args);
         command.env("COUNTERSIGN_TEST_DIE_AT_WRITE", die_at);

@@ -93,7 +93,7 @@ fn killed_while_a_reviewer_works_it_goes_on_elsewhere() {
 fn who_hangs_up_over_http_gets_the_recorded_answer() {
     let (project, _) = guide();
     let judge = slow(&project);
-    let server = Server::start(&project, &["--no-token", "--external-runner", "command:./judge.sh"], &[]);
+    let server = Server::start(&project, &["--no-token", "--external-runner", &runner(&project)], &[]);
     let call = |name: &str, arguments: Value| {
         let (asked, headers) =
             newest("tools/call", Some(name), json!({ "name": name, "arguments": arguments }));

@@ -13,6 +13,7 @@ mod ways;
 
 use crate::client::Client;
 use crate::project;
+use crate::runner;
 use countersign_testkit::{Judge, Project};
 use serde_json::{Value, json};
 
@@ -71,7 +72,8 @@ fn write_job(project: &Project, name: &str, job: &str) {
 
 /// A server whose steps are judged by the reviewer.
 fn external(project: &Project, more: &[&str]) -> Client {
-    let args = [&["--external-runner", "command:./judge.sh"], more].concat();
+    let runner = runner(project);
+    let args = [&["--external-runner", runner.as_str()], more].concat();
     let mut client = Client::silent(project, &args);
     client.initialize("2025-11-25");
     client

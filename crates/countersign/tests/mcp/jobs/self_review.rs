@@ -112,7 +112,7 @@ fn a_bare_reason_is_an_override_on_record_where_the_policy_allows_it() {
         let (project, _) = guide();
         project.write("countersign.yml", format!(
             "version: 1\npolicy: {{overrides: {policy}}}\nrules: [{{name: r, for: ['*.md'], criteria: [{{name: A, check: not_empty}}]}}]\n"
-        ));
+        )).trust();
         let mut client = own(&project, &[]);
         let session = start(&mut client);
         let mut bare = plan(&session);

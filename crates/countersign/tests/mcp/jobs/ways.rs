@@ -86,7 +86,7 @@ fn jobs_2_a_step_of_six_files_is_listed_and_one_of_five_is_shown() {
             format!(
                 "version: 1\n{limits}rules: [{{name: r, for: ['*.x'], criteria: [{{name: C, ask: ok?}}]}}]\n"
             ),
-        );
+        ).trust();
         let pass = r#"{"passed": true, "feedback": "", "criteria_results": [{"criterion": "Complete", "passed": true}]}"#;
         let body = format!("printf '%s\\n' \"$brief\" >>\"$HOME/briefs\"; echo '{pass}'");
         Judge::scripted(&project, "judge.sh", &body);

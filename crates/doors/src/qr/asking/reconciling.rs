@@ -3,7 +3,7 @@
 use super::{AskError, Asking};
 use crate::qr::material::Materials;
 use crate::qr::modules::{Module, When};
-use crate::qr::plan::{Kind, Part};
+use crate::qr::plan::{Kind, Part, criteria};
 use crate::qr::prompts::{self, shown};
 use crate::qr::replies::{self, MilestoneStatus, Reconciled};
 use countersign_core::outcome::Outcome;
@@ -32,8 +32,17 @@ impl Milestone {
     }
 }
 
+/// The question about a milestone, with what its reply is held against.
+pub struct MilestoneQuestion {
+    pub id: String,
+    pub question: Consultation,
+    criteria: Vec<String>,
+    /// The files that are shown and may be evidence.
+    shown: Vec<String>,
+}
+
 impl Asking<'_> {
-    pub fn reconciliation(&self, plan: &Materials) -> Result<Vec<(String, Consultation)>, AskError> {
+    pub fn reconciliation(&self, plan: &Materials) -> Result<Vec<MilestoneQuestion>, AskError> {
         let milestones: Vec<&Part> =
             plan.plan.parts.iter().filter(|part| part.kind == Kind::Milestone).collect();
         if milestones.is_empty() {
@@ -43,8 +52,10 @@ impl Asking<'_> {
         }
         let modules: Vec<&Module> = self.modules.used(When::Reconciliation).collect();
         let question = |milestone: &&Part| {
-            let mut files = vec![shown(&milestone.name(), &milestone.text)];
-            files.extend(self.built(milestone)?.iter().map(|(name, text)| shown(name, text)));
+            let built = self.built(milestone, plan)?;
+            let criteria = criteria::of(&milestone.text, &milestone.id);
+            let mut files = vec![shown(&milestone.name(), &milestone.text), prompts::criteria(&criteria)];
+            files.extend(built.iter().map(|(name, text)| shown(name, text)));
             let question = Consultation {
                 name: format!("reconcile:{}", milestone.id),
                 about: self.qr.stream(),
@@ -52,17 +63,20 @@ impl Asking<'_> {
                 files,
                 shape: prompts::MILESTONE,
             };
-            Ok((milestone.id.clone(), question))
+            let shown = built.into_iter().map(|(name, _)| name).collect();
+            Ok(MilestoneQuestion { id: milestone.id.clone(), question, criteria, shown })
         };
         milestones.iter().map(question).collect()
     }
 
-    /// The implementation: the named files, else those the milestone names.
-    fn built(&self, milestone: &Part) -> Result<Vec<(String, String)>, AskError> {
+    /// The implementation: the named files, else those the milestone names. The plan is no part of it.
+    fn built(&self, milestone: &Part, plan: &Materials) -> Result<Vec<(String, String)>, AskError> {
         let root = &self.engine.planner().root;
+        let is_plan = |path: &str| plan.artifacts.iter().any(|file| file.path == path);
         let named = &self.materials.artifacts;
         if !named.is_empty() {
-            return Ok(named.iter().map(|file| (file.path.clone(), file.text.clone())).collect());
+            let files = named.iter().filter(|file| !is_plan(&file.path));
+            return Ok(files.map(|file| (file.path.clone(), file.text.clone())).collect());
         }
         let paths: Vec<_> = paths_in(&milestone.text)
             .into_iter()
@@ -70,8 +84,8 @@ impl Asking<'_> {
             .take(NAMED_FILES_MAX)
             .map(|path| root.join(&path))
             .collect();
-        let files = super::read(root, &paths)?;
-        Ok(files.into_iter().map(|file| (file.path, file.text)).collect())
+        let files = super::read(root, &paths)?.into_iter().filter(|file| !is_plan(&file.path));
+        Ok(files.map(|file| (file.path, file.text)).collect())
     }
 
     pub async fn reconcile(
@@ -81,21 +95,24 @@ impl Asking<'_> {
     ) -> Result<Vec<Milestone>, AskError> {
         let root = &self.engine.planner().root;
         let mut milestones = vec![];
-        for (id, question) in self.reconciliation(plan)? {
-            let consulted = self.engine.consult(&question, replies::milestone, cancel).await?;
-            let found = consulted
-                .result
-                .map(|criteria| replies::with_evidence(criteria, &|path, line| has_line(root, path, line)));
+        for MilestoneQuestion { id, question, criteria, shown } in self.reconciliation(plan)? {
+            let accept = |value: &serde_json::Value| replies::milestone(value, &criteria);
+            let consulted = self.engine.consult(&question, accept, cancel).await?;
+            let counts = |path: &str, line: u32| has_line(root, &shown, path, line);
+            let found = consulted.result.map(|criteria| replies::with_evidence(criteria, &counts));
             milestones.push(Milestone { id, found });
         }
         Ok(milestones)
     }
 }
 
-fn has_line(root: &Root, path: &str, line: u32) -> Result<(), String> {
+fn has_line(root: &Root, shown: &[String], path: &str, line: u32) -> Result<(), String> {
     let path = root.relative(root.path(), path.as_ref()).map_err(|problem| problem.to_string())?;
     let read = super::read(root, &[root.join(&path)]).unwrap_or_default();
     let file = read.first().ok_or_else(|| format!("there is no file `{path}`"))?;
+    if !shown.contains(&path) {
+        return Err(format!("`{path}` is the plan, or was not shown to the reviewer"));
+    }
     match file.text.lines().count() {
         lines if line as usize <= lines => Ok(()),
         lines => Err(format!("`{path}` has only {}", counted(lines, "line", "lines"))),

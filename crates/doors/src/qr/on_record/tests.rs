@@ -26,7 +26,15 @@ fn ann(person: bool) -> Actor {
 
 fn recorded(item: &str, status: &str, review: bool) -> Note {
     let by = ann(false);
-    Note::Recorded { item: item.into(), status: status.into(), round: 1, scope_digest: None, review, by }
+    Note::Recorded {
+        item: item.into(),
+        status: status.into(),
+        round: 1,
+        scope_digest: None,
+        failed_digest: None,
+        review,
+        by,
+    }
 }
 
 fn reset(person: bool) -> Note {
@@ -77,4 +85,78 @@ fn a_word_is_told_from_a_review() {
     let by_word = OnRecord::of(&notes).by_word(&state);
     let none = "not recorded".to_owned();
     assert_eq!(by_word, [("b", "ann (an agent)".to_owned()), ("c", none.clone()), ("d", none)]);
+}
+
+fn decomposed(items: &str, person: bool) -> Note {
+    let list = KnownItem::all(&state(items).items);
+    Note::Decomposed { items: list.len(), round: 1, by: ann(person), list }
+}
+
+fn ruling(status: &str, review: bool, content: Option<&str>) -> Note {
+    let digest = content.map(|content| Digest::of(content.as_bytes()));
+    let (passed, by) = (status == "PASS", ann(false));
+    Note::Recorded {
+        item: "a".into(),
+        status: status.into(),
+        round: 1,
+        scope_digest: digest.clone().filter(|_| passed),
+        failed_digest: digest.filter(|_| !passed),
+        review,
+        by,
+    }
+}
+
+#[test]
+fn attack_17_what_the_record_contradicts_does_not_pass() {
+    let must = item("a", r#""severity": "MUST""#);
+    let (may, pass) =
+        (item("a", r#""severity": "MAY""#), item("a", r#""severity": "MUST", "status": "PASS""#));
+    let easier = must.replace("\"c\"", "\"anything\"");
+    let begun = || decomposed(&must, false);
+    let fixed = || Note::Fixed { round: 2, reopened: vec!["a".into()], files: vec![], by: ann(false) };
+    let gone = || Note::ChangedElsewhere { found: None };
+    let failed = "these items are PASS, but they failed on record: a";
+    let removed = "the state file or its items were removed after an item failed, and not by a person";
+    let round = "the file says round 1, but the record says round 2";
+    let rows: Vec<(Vec<Note>, &str, Vec<&str>)> = vec![
+        (vec![begun()], &must, vec![]),
+        (vec![begun()], "", vec!["these items are gone: a"]),
+        (vec![begun()], &may, vec!["these items have a lower severity than they had: a"]),
+        (vec![begun()], &easier, vec!["these items check something else than they did: a"]),
+        (vec![begun(), decomposed(&easier, false)], &easier, vec![]),
+        // A review failed it: a word on the same content does not pass it, other content or another review does.
+        (vec![begun(), ruling("FAIL", true, Some("1"))], &pass, vec![failed]),
+        (
+            vec![begun(), ruling("FAIL", true, Some("1")), ruling("PASS", false, Some("1"))],
+            &pass,
+            vec![failed],
+        ),
+        (vec![begun(), ruling("FAIL", true, None), ruling("PASS", false, None)], &pass, vec![failed]),
+        (vec![begun(), ruling("FAIL", true, Some("1")), ruling("PASS", false, Some("2"))], &pass, vec![]),
+        (vec![begun(), ruling("FAIL", true, Some("1")), ruling("PASS", true, Some("1"))], &pass, vec![]),
+        (
+            vec![begun(), ruling("FAIL", true, Some("1")), fixed(), ruling("PASS", false, Some("1"))],
+            &pass,
+            vec![failed, round],
+        ),
+        (vec![begun(), ruling("FAIL", true, None), fixed(), ruling("PASS", false, None)], &pass, vec![round]),
+        // The word of the author against their own is the document's way.
+        (vec![begun(), ruling("FAIL", false, None), ruling("PASS", false, None)], &pass, vec![]),
+        // Removing the file and beginning again is for people, once an item failed.
+        (vec![begun(), gone(), begun()], &pass, vec![]),
+        (
+            vec![begun(), ruling("FAIL", true, None), gone(), decomposed(&easier, false)],
+            &easier,
+            vec![removed, "these items check something else than they did: a"],
+        ),
+        (vec![begun(), ruling("FAIL", true, None), gone(), decomposed(&easier, true)], &easier, vec![]),
+        (vec![begun(), ruling("FAIL", true, None), gone(), reset(true), begun()], &pass, vec![]),
+    ];
+    for (notes, items, expected) in rows {
+        let stored: Vec<_> = (1..).zip(&notes).map(|(n, what)| note(n, what, None)).collect();
+        let on = OnRecord::of(&stored);
+        assert_eq!(on.contradictions(&state(items)), expected, "{notes:?}");
+        let passes = on.corrected(&state(items)).items.iter().all(|item| item.status == Status::Pass);
+        assert!(!passes || !expected.contains(&failed) || items.is_empty(), "{notes:?}");
+    }
 }

@@ -1,6 +1,7 @@
 //! The parts of plan files: milestones, code intents and code changes. No schema checks plans, so reading is liberal:
 //! text that is no part is ignored. Names are strict: an unknown or ambiguous one is an error. Pure.
 
+pub mod criteria;
 mod json;
 mod markdown;
 

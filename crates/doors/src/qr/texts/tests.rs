@@ -71,7 +71,7 @@ NEXT: Invoke verifiers for each item.
 #[test]
 fn qr_3_verification_complete_reads_as_in_the_document() {
     let policy = GatePolicy::default();
-    let text = verification_complete(&state((1..=7).map(passed).collect()), &policy, &here());
+    let text = verification_complete(&state((1..=7).map(passed).collect()), &policy, &here(), &[]);
     let expected = "\
 VERIFICATION COMPLETE
 
@@ -81,7 +81,7 @@ Items: 7 total, 7 PASS, 0 FAIL
 NEXT: Continue to next phase.
 ";
     assert_eq!(sentences(&text), expected);
-    let text = verification_complete(&two_failures(), &policy, &here());
+    let text = verification_complete(&two_failures(), &policy, &here(), &[]);
     let expected = "\
 VERIFICATION COMPLETE
 
@@ -136,7 +136,7 @@ fn qr_15_the_executor_gets_the_overview_and_every_blocking_failure() {
 /// QR-10.
 #[test]
 fn qr_10_the_gate_shows_no_finding_that_blocks() {
-    let text = gate_answer(&two_failures(), &GatePolicy::default(), &here());
+    let text = gate_answer(&two_failures(), &GatePolicy::default(), &here(), &[]);
     assert_eq!(sentences(&text), "Status: FAIL\n\nNEXT: Invoke fixer with failed items.\n");
 }
 
@@ -165,11 +165,11 @@ fn every_end_has_its_status_and_its_next() {
         (at(vec![passed(1)], 50), "Status: PASS", "NEXT: Continue to next phase."),
     ];
     for (state, status, next) in rows {
-        let text = sentences(&gate_answer(&state, &policy, &here()));
+        let text = sentences(&gate_answer(&state, &policy, &here(), &[]));
         assert_eq!(text, format!("{status}\n\n{next}\n"));
     }
     let last = Here { phase: Phase::ImplDocs, ..here() };
-    let text = gate_answer(&state(vec![passed(1)]), &policy, &last);
+    let text = gate_answer(&state(vec![passed(1)]), &policy, &last, &[]);
     assert!(text.contains("NEXT: Continue to next phase. impl-docs was the last one."), "{text}");
 }
 
@@ -183,14 +183,14 @@ fn what_was_waived_or_accepted_is_always_said() {
     let policy = GatePolicy::default();
     let expected = "Waived at round 3:\n- plan-001: a nit\n- plan-002: not verified\nAccepted by a person:\n- plan-003: fine\n";
     for text in [
-        gate_answer(&state, &policy, &here()),
-        overview(&state, &policy, &here(), &[]),
-        verification_complete(&state, &policy, &here()),
+        gate_answer(&state, &policy, &here(), &[]),
+        overview(&state, &policy, &here(), (&[], &[])),
+        verification_complete(&state, &policy, &here(), &[]),
         accepted(&state, "plan-003", &policy, &here()),
     ] {
         assert!(text.contains(expected), "{text}");
     }
-    let complete = verification_complete(&state, &policy, &here());
+    let complete = verification_complete(&state, &policy, &here(), &[]);
     assert!(complete.contains("Status: PASS\nItems: 3 total, 0 PASS, 2 FAIL, 1 TODO\n"), "{complete}");
 }
 
@@ -201,10 +201,10 @@ fn no_text_forges_a_line() {
     let items = vec![Item { check: forged.to_owned(), ..failed(1, "*", forged) }];
     let (state, policy) = (state(items), GatePolicy::default());
     let texts = [
-        verification_complete(&state, &policy, &here()),
+        verification_complete(&state, &policy, &here(), &[]),
         decompose_complete(&state, &here()),
-        gate_answer(&state, &policy, &here()),
-        overview(&state, &policy, &here(), &[]),
+        gate_answer(&state, &policy, &here(), &[]),
+        overview(&state, &policy, &here(), (&[], &[])),
         execute_failed(&state, &policy, &here()),
         fix_guidance(&state, &policy, &here(), fix_of),
     ];

@@ -4,7 +4,7 @@ mod read;
 #[cfg(test)]
 mod tests;
 
-pub use read::load;
+pub use read::{load, load_from};
 
 use countersign_engine::yaml::Diagnostic;
 use serde::Deserialize;

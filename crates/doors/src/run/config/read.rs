@@ -2,7 +2,7 @@
 //! `executor:` of the older file, and `run:` of `countersign.yml`. An empty value means the default, as it always has.
 
 use super::{Commands, Loaded, OnFailure, ReviewPolicy, RunConfig};
-use crate::run::layout::{BadPrefix, Layout};
+use crate::run::layout::{BadPrefix, Layout, SETTINGS};
 use countersign_engine::yaml::{
     self, At, Count, CountOrNone, Diagnostic, Document, FileBytes, OrderedMap, Place, ProblemList, Problems,
     Source, listed, quoted, read_file,
@@ -100,21 +100,35 @@ struct RawSection {
 
 /// Reads the settings of a project: its file, and over it the section of `countersign.yml`, if that is given.
 pub fn load(root: &Path, section: Option<&FileBytes>) -> Result<Loaded, Problems> {
-    let (new, old) = (Layout::settings(root), Layout::old_settings(root));
-    let file = [&new, &old].into_iter().find(|path| path.symlink_metadata().is_ok());
-    let mut loaded = Loaded { config: RunConfig::default(), file: file.cloned(), warnings: vec![] };
-    let mut problems = Vec::new();
-    if let Some(path) = file {
-        match read_file(path).map_err(Problems::from).and_then(|file| parse(&file)) {
-            Ok((config, warnings)) => (loaded.config, loaded.warnings) = (config, warnings),
-            Err(wrong) => problems.push(wrong),
+    let [new, old] = SETTINGS.map(|name| root.join(name));
+    let path = [&new, &old].into_iter().find(|path| path.symlink_metadata().is_ok());
+    let file = path.map(|path| read_file(path)).transpose().map_err(Problems::from);
+    let mut loaded = match file {
+        Ok(file) => load_from(file.as_ref(), section)?,
+        Err(wrong) => {
+            let of_section = load_from(None, section).err();
+            let all = [Some(wrong.clone()), of_section].into_iter().flatten();
+            return Err(Problems::together(all).unwrap_or(wrong));
         }
-    }
-    if file == Some(&new) && old.symlink_metadata().is_ok() {
+    };
+    if path == Some(&new) && old.symlink_metadata().is_ok() {
         let place = Place::start_of(&Source::new(&old, ""));
         let message = format!("this file is ignored, because {} exists", new.display());
         let warning = Diagnostic::new("second-file", place, message).with_hint("remove one of the two");
         loaded.warnings.push(warning);
+    }
+    Ok(loaded)
+}
+
+/// The same from files that were read, wherever they are.
+pub fn load_from(file: Option<&FileBytes>, section: Option<&FileBytes>) -> Result<Loaded, Problems> {
+    let path = file.map(|file| file.path.clone());
+    let mut loaded = Loaded { config: RunConfig::default(), file: path, warnings: vec![] };
+    let mut problems = Vec::new();
+    match file.map(parse).transpose() {
+        Ok(Some((config, warnings))) => (loaded.config, loaded.warnings) = (config, warnings),
+        Ok(None) => {}
+        Err(wrong) => problems.push(wrong),
     }
     if let Some(section) = section {
         match parse_section(section, loaded.config.clone()) {

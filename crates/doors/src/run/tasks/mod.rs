@@ -48,6 +48,16 @@ impl TaskList {
         self
     }
 
+    /// These tasks with their statuses, and with everything else as another list has it.
+    pub(super) fn defined_by(mut self, other: &Self) -> Self {
+        for task in &mut self.tasks {
+            if let Some(known) = other.get(&task.id) {
+                *task = Task { status: task.status, ..known.clone() };
+            }
+        }
+        self
+    }
+
     pub fn get(&self, id: &str) -> Option<&Task> {
         self.place_of(id).and_then(|place| self.tasks.get(place))
     }

@@ -146,6 +146,19 @@ impl Session {
         insert.execute(self.connection()).await?;
         Ok(())
     }
+
+    pub async fn has_failures_indexed(&mut self) -> Result<bool> {
+        const SQL: &str = "SELECT COUNT(*) FROM rulings WHERE key = 'failures/1'";
+        Ok(sqlx::query_scalar::<_, i64>(SQL).fetch_one(self.connection()).await? > 0)
+    }
+
+    /// Failures of an earlier version were found by a key and a sign.
+    pub async fn set_failures_indexed(&mut self) -> Result<()> {
+        const SQL: &str = "DELETE FROM rulings WHERE key LIKE '%!';
+            INSERT OR IGNORE INTO rulings (key, stream, n) VALUES ('failures/1', '', 0)";
+        sqlx::raw_sql(SQL).execute(self.connection()).await?;
+        Ok(())
+    }
 }
 
 const RULINGS: &str = "

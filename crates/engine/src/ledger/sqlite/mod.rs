@@ -97,6 +97,10 @@ impl Sqlite {
         &self.dir
     }
 
+    pub fn is_writable(&self) -> bool {
+        self.access == Access::Write
+    }
+
     pub async fn read(&self) -> Result<Session> {
         Ok(Session::Reader(self.readers.acquire().await?))
     }

@@ -12,7 +12,7 @@ const OLDER: i64 = 1;
 const _: () = assert!(libsqlite3_sys::SQLITE_VERSION_NUMBER >= 3_051_003);
 
 /// `reviews`, `rulings` and `calls` are computed from `events`: the fold of a stream, the event that answered a key, and
-/// what a question cost.
+/// what a question cost. The first row of `rulings` says that failures are indexed by what they stand on.
 const TABLES: &str = "
     CREATE TABLE events (
         seq    INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -47,6 +47,7 @@ const TABLES: &str = "
         stream TEXT    NOT NULL,
         n      INTEGER NOT NULL
     ) WITHOUT ROWID;
+    INSERT INTO rulings VALUES ('failures/1', '', 0);
     CREATE TABLE calls (
         id                TEXT    PRIMARY KEY,
         review            TEXT    NOT NULL,

@@ -22,7 +22,7 @@ pub static FACTS: Facts = Facts {
     chooses_service: true,
     caps_cost: false,
     light_model: None,
-    steering: &["CODEX_HOME"],
+    steering: &["CODEX_CA_CERTIFICATE", "CODEX_HOME"],
     prompt_max_bytes: call::PROMPT_MAX_BYTES,
     // Its sandbox keeps it from writing, and lets it read the whole disk.
     reads_files: false,
@@ -63,7 +63,13 @@ pub static PROGRAM: Program = Program {
         Mark::new("CODEX_SANDBOX"),
         Mark::new("CODEX_SANDBOX_NETWORK_DISABLED"),
     ],
-    gate_files: &[".codex/"],
+    packages: &[
+        "@openai/codex",
+        "codex-linux-sandbox",
+        "codex-x86_64-unknown-linux-musl",
+        "codex-aarch64-unknown-linux-musl",
+    ],
+    gate_files: &[".codex/", ".agents/"],
     reviewer: Some(&FACTS),
     server: Some(ServerEntry {
         files: &[".codex/config.toml"],
@@ -78,6 +84,7 @@ pub static PROGRAM: Program = Program {
         title: "Stop of Codex",
         event: "Stop",
         project_variable: None,
+        shell_marks: &["CODEX_TOOL_CALL_ID", "CODEX_SANDBOX_NETWORK_DISABLED"],
         forgets_held: false,
         hold: "block",
         file: ".codex/hooks.json",

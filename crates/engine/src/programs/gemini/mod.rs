@@ -21,7 +21,7 @@ pub static FACTS: Facts = Facts {
     chooses_service: true,
     caps_cost: false,
     light_model: None,
-    steering: &["GOOGLE_GENAI_USE_"],
+    steering: &["GEMINI_CLI_", "GOOGLE_GENAI_USE_"],
     // It would cut a longer one and go on.
     prompt_max_bytes: 8 * 1024 * 1024,
     reads_files: false,
@@ -75,7 +75,8 @@ pub static PROGRAM: Program = Program {
     name: FACTS.name,
     vendor: FACTS.vendor,
     marks: &[Mark::new("GEMINI_CLI")],
-    gate_files: &[".gemini/settings.json", ".gemini/commands/"],
+    packages: &["@google/gemini-cli"],
+    gate_files: &[".gemini/"],
     reviewer: Some(&FACTS),
     server: Some(ServerEntry {
         files: &[".gemini/settings.json"],
@@ -90,6 +91,7 @@ pub static PROGRAM: Program = Program {
         title: "AfterAgent of Gemini CLI",
         event: "AfterAgent",
         project_variable: Some("GEMINI_PROJECT_DIR"),
+        shell_marks: &["GEMINI_CLI"],
         // It forgets that it was held as soon as its agent uses a tool. What it was asked stays the same.
         forgets_held: true,
         hold: "deny",

@@ -47,6 +47,7 @@ pub static PROGRAM: Program = Program {
     name: FACTS.name,
     vendor: FACTS.vendor,
     marks: &[Mark::new("MADE_UP_SESSION")],
+    packages: &["@made-up/cli"],
     gate_files: &[".made-up.json"],
     reviewer: Some(&FACTS),
     server: Some(ServerEntry {
@@ -62,6 +63,7 @@ pub static PROGRAM: Program = Program {
         title: "Rest of Made Up",
         event: "Rest",
         project_variable: None,
+        shell_marks: &["MADE_UP_SESSION"],
         forgets_held: false,
         hold: "stay",
         file: ".made-up.json",

@@ -23,7 +23,7 @@ pub static FACTS: Facts = Facts {
     chooses_service: true,
     caps_cost: false,
     light_model: None,
-    steering: &[],
+    steering: &["OPENCODE_CONFIG", "OPENCODE_CONFIG_", "OPENCODE_DISABLE_", "OPENCODE_EXPERIMENTAL_"],
     prompt_max_bytes: call::PROMPT_MAX_BYTES,
     reads_files: false,
     model_variable: None,
@@ -65,7 +65,8 @@ pub static PROGRAM: Program = Program {
         // A name that others use for other things.
         Mark { name: "AGENT", value: Some("1") },
     ],
-    gate_files: &["opencode.json", "opencode.jsonc"],
+    packages: &["opencode-ai"],
+    gate_files: &[".opencode/", "opencode.json", "opencode.jsonc"],
     reviewer: Some(&FACTS),
     server: Some(ServerEntry {
         files: &["opencode.jsonc", "opencode.json"],

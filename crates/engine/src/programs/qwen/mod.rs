@@ -1,5 +1,6 @@
-//! The `qwen` program: its agents are known by their marks. It is not asked and not put to work.
+//! The `qwen` program: its agents are known by their marks and files. It is not asked and not put to work.
 
 use super::{Mark, Program};
 
-pub static PROGRAM: Program = Program::marks_only("qwen", &[Mark::new("QWEN_CODE")]);
+pub static PROGRAM: Program =
+    Program::known("qwen", &[Mark::new("QWEN_CODE")], &["@qwen-code/qwen-code"], &[".qwen/"]);

@@ -98,6 +98,9 @@ impl Service {
             Ok(found) => found,
             Err(words) => return ReviewerReply::not_asked(Failed::new(NoVerdict::Unavailable, words)),
         };
+        if let Some(words) = brief.surroundings.network_problem().filter(|_| !place.is_local) {
+            return ReviewerReply::not_asked(Failed::new(NoVerdict::Unavailable, words));
+        }
         let schema = self.schema(brief);
         let prompt = programs::prompt(&brief.payload, false);
         let question = Question {

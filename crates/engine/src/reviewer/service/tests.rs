@@ -8,6 +8,7 @@ use countersign_core::plan::Target;
 use serde_json::json;
 use std::io::{Read, Write};
 use std::net::TcpListener;
+use std::sync::Arc;
 use std::time::Duration;
 
 type End = (Result<String, Problem>, Option<Usage>);
@@ -226,6 +227,7 @@ fn brief(timeout: Duration) -> Brief {
         folder: "/".into(),
         private: None,
         root: "/".into(),
+        surroundings: Arc::default(),
         most_microusd: None,
     }
 }

@@ -58,7 +58,7 @@ pub async fn change(root: &Root, wanted: &ChangeWanted) -> Result<Change, Change
     if files.is_empty() {
         return Err(ChangeError::Empty { base: wanted.base.clone() });
     }
-    Ok(Change { base: wanted.base.clone(), fingerprint: named(wanted, &list), files, tree })
+    Ok(Change { base: wanted.base.clone(), fingerprint: named(wanted, &list), files, tree, seen: vec![] })
 }
 
 /// Names the state of the files against the base, as [`Change::fingerprint`] does. Two processes.

@@ -47,6 +47,8 @@ pub struct Change {
     pub files: Vec<ChangedFile>,
     /// The files as they are, as a tree of the repository, where that was wanted.
     pub tree: Option<String>,
+    /// The gate files that a person has seen as they are.
+    pub seen: Vec<String>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -168,8 +170,9 @@ fn folders(files: &[ChangedFile], depth: usize) -> String {
 
 /// Files that configure the gate: an unseen change of them would choose the judge of all later work. Those
 /// of agent programs come beside them; one that ends in `/` stands for everything below it.
-const GATE_FILES: [&str; 6] = [
+const GATE_FILES: [&str; 7] = [
     "countersign.yml",
+    "countersign.signers",
     "spec-runner.config.yaml",
     "spec/executor.config.yaml",
     "spec/prompts/",
@@ -178,18 +181,25 @@ const GATE_FILES: [&str; 6] = [
 ];
 
 impl Change {
-    /// The gate files among what changed, under their old names too.
+    /// The gate files among what changed, under their old names too, without those that a person has seen.
     pub fn gate_files(&self) -> Vec<&str> {
         let names = self.files.iter().flat_map(|file| [Some(&file.path), file.old_path.as_ref()]);
-        names.flatten().map(String::as_str).filter(|path| is_gate_file(path)).collect()
+        let unseen = |path: &&String| is_gate_file(path) && !self.seen.contains(path);
+        names.flatten().filter(unseen).map(String::as_str).collect()
     }
 }
 
-fn is_gate_file(path: &str) -> bool {
+/// Whether a changed path is a gate file, lies below a gate folder, or stands where such a folder or one above it was: a
+/// link in place of `.claude` or `spec` brings other gate files with it. Some disks do not tell `.Claude` from `.claude`.
+pub fn is_gate_file(path: &str) -> bool {
+    let path = path.to_ascii_lowercase();
     let of_programs = PROGRAMS.all().flat_map(|program| program.gate_files);
-    GATE_FILES.iter().chain(of_programs).any(|gate| match gate.ends_with('/') {
-        true => path.starts_with(gate),
-        false => path == *gate,
+    GATE_FILES.iter().chain(of_programs).any(|gate| {
+        let gate = gate.to_ascii_lowercase();
+        match gate.strip_prefix(path.as_str()) {
+            Some(rest) => rest.is_empty() || rest.starts_with('/'),
+            None => gate.ends_with('/') && path.starts_with(&gate),
+        }
     })
 }
 
@@ -198,12 +208,30 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_steers_the_gate_is_known_by_its_path() {
+    fn attack_17_what_steers_the_gate_is_known_by_its_path() {
         for (path, is) in [
             ("countersign.yml", true),
             ("docs/countersign.yml", false),
             ("spec/prompts/review.md", true),
-            ("spec/prompts", false),
+            // It became a link, a file or a submodule.
+            ("spec/prompts", true),
+            ("spec", true),
+            (".claude", true),
+            (".github", true),
+            ("spe", false),
+            ("spec/prompts.md", false),
+            ("countersign.signers", true),
+            (".Claude/Settings.json", true),
+            (".claude/agents/judge.md", true),
+            (".claude/skills/x/SKILL.md", true),
+            (".claude/hooks/stop.sh", true),
+            (".claude/CLAUDE.md", false),
+            (".opencode/plugin/x.ts", true),
+            (".qwen/settings.json", true),
+            (".gemini/extensions/x/gemini-extension.json", true),
+            (".github/hooks/x.json", true),
+            (".github/workflows/ci.yml", false),
+            ("AGENTS.md", false),
             (".claude/settings.json", true),
             (".claude/settings.json.bak", false),
             (".codex/hooks.json", true),

@@ -215,6 +215,7 @@ fn each_setting_comes_from_the_strongest_file_that_gives_it() {
             "policy.accept_bare_verdicts = false (default)",
             "policy.overrides = forbid (user /home/me/config.yml:3)",
             "policy.gate_files = person (default)",
+            "policy.decisions = terminal (default)",
             "policy.budget_tokens = none (default)",
             "policy.budget_usd = none (default)",
             "policy.on_no_verdict = hold (default)",

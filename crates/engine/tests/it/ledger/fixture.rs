@@ -75,6 +75,8 @@ pub fn work(subject: &str, content: &str, files: usize) -> Submit {
         submission,
         assignments,
         known: vec![],
+        standing: vec![],
+        not_submitted: vec![],
         fresh: false,
         token: Token::new(random()),
         now_ms: 1,

@@ -48,6 +48,30 @@ async fn an_index_that_was_bent_to_another_answer_is_seen() {
 }
 
 #[tokio::test]
+async fn attack_17_a_failure_that_was_removed_from_the_index_is_missed() {
+    let bent = "UPDATE rulings SET stream = (SELECT stream FROM rulings WHERE key NOT LIKE 'failed/%' AND stream <> ''),
+         n = (SELECT n FROM rulings WHERE key NOT LIKE 'failed/%' AND stream <> '') WHERE key LIKE 'failed/%'";
+    for (edited, is_seen_at_once) in [
+        ("DELETE FROM rulings WHERE key LIKE 'failed/%'", false),
+        ("UPDATE rulings SET n = 99 WHERE key LIKE 'failed/%'", false),
+        (bent, true),
+    ] {
+        let (dir, ledger) = scratch().await;
+        let id = review_id();
+        let submit = work("a", "x", 1);
+        let events = judged(&id, submit.clone(), false);
+        append(&ledger, Stored::unopened(id), &events, 1).await.unwrap();
+        ledger.verify().await.unwrap();
+        record_passed(&ledger, "b").await;
+        edit(dir.path(), "DELETE FROM rulings WHERE key NOT LIKE 'fail%' AND stream = (SELECT stream FROM rulings WHERE key LIKE 'failed/%')").await;
+        edit(dir.path(), edited).await;
+        let found = ledger.standing(&submit.rules, &submit.submission, &submit.assignments).await;
+        assert_eq!(found.is_err(), is_seen_at_once, "{edited}");
+        assert!(ledger.verify().await.is_err(), "{edited}");
+    }
+}
+
+#[tokio::test]
 async fn ten_thousand_keys_are_looked_up_at_once() {
     const REVIEWS: usize = 50;
     const FILES: usize = 200;

@@ -56,6 +56,9 @@ async fn a_ledger_of_an_earlier_command_opens_verifies_and_goes_on() {
     let candidates = round.assignments.iter().flat_map(|assignment| assignment.candidates.clone());
     let candidates: Vec<_> = candidates.collect();
     assert_eq!(ledger.rulings(&candidates, 0).await.unwrap().len(), 2, "its rulings stand");
+    let submission = &round.submission;
+    let standing = ledger.standing(&first.review.rules, submission, &round.assignments).await.unwrap();
+    assert!(standing.len() == 1 && standing[0].fails(), "its failure stands on its bytes: {standing:?}");
     record_passed(&ledger, "next").await;
     assert_eq!(ledger.verify().await.unwrap(), 31, "the chain goes on");
 }

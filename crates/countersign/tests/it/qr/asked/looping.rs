@@ -4,7 +4,7 @@ use super::*;
 
 /// A project with the plan and the usual reviewer, and a loop on it with this fixer.
 fn run(fixer: &str, more: &[&str]) -> (Project, countersign_testkit::Ran) {
-    let project = crate::project();
+    let project = crate::project().judged_from_outside();
     project.write("plan.md", PLAN);
     let judge = reviewer(&project, &Says::default(), "");
     let words = ["qr", "loop", "--artifact", "plan.md", "--fixer", fixer, "--reviewer", judge.name()];
@@ -24,7 +24,7 @@ fn fixer(project: &Project, script: &str) {
 /// QR-13, QR-14.
 #[test]
 fn qr_13_14_the_loop_ends_when_the_gate_passes() {
-    let project = crate::project();
+    let project = crate::project().judged_from_outside();
     project.write("plan.md", PLAN);
     fixer(&project, FIXER);
     let judge = reviewer(&project, &Says::default(), "");
@@ -94,7 +94,7 @@ fn slow_a_fixer_that_fails_is_named_and_the_round_stays() {
 
 #[test]
 fn a_loop_without_a_ruling_stops_and_says_so() {
-    let project = crate::project();
+    let project = crate::project().judged_from_outside();
     project.write("plan.md", PLAN);
     let judge = reviewer(&project, &Says::default(), "[ \"$id\" != plan-003 ] || exit 9");
     let words = ["qr", "loop", "--artifact", "plan.md", "--fixer", "true", "--reviewer", judge.name()];
@@ -110,8 +110,8 @@ fn what_somebody_changed_between_two_loops_is_looked_at_again() {
     // M1 is mended by hand, and M2, which had passed, is broken.
     project.write("plan.md", PLAN.replace("BAD", "good").replace("fine", "BAD"));
     asked(&project);
-    let words =
-        ["qr", "loop", "--artifact", "plan.md", "--fixer", "false", "--reviewer", "command:./judge.sh"];
+    let judge = format!("command:{}", project.judges().join("judge.sh").display());
+    let words = ["qr", "loop", "--artifact", "plan.md", "--fixer", "false", "--reviewer", &judge];
     let ran = project.run(&words).exits(4);
     assert!(ran.stderr.contains("round 2: 3 total, 2 PASS, 1 FAIL"), "{}", ran.stderr);
     assert!(asked(&project).contains(&"plan-003".to_owned()));
@@ -119,7 +119,7 @@ fn what_somebody_changed_between_two_loops_is_looked_at_again() {
 
 #[test]
 fn a_file_that_is_no_artifact_is_looked_at_again_too() {
-    let project = crate::project();
+    let project = crate::project().judged_from_outside();
     project.write("plan.md", PLAN.replace("BAD", "good")).write("b.md", "fine");
     let items = json!({ "items": [{ "id": "b", "scope": "file:b.md", "check": "b", "severity": "MUST" }] });
     let judge = reviewer(&project, &Says { items, ..Says::default() }, "");

@@ -72,7 +72,7 @@ fn asked(project: &Project) -> Vec<String> {
 }
 
 /// A project with the plan and the usual reviewer, broken into items by it.
-fn decomposed_by(says: &Says, before: &str) -> (Project, Judge) {
+pub fn decomposed_by(says: &Says, before: &str) -> (Project, Judge) {
     let project = project();
     project.write("plan.md", PLAN);
     let judge = reviewer(&project, says, before);

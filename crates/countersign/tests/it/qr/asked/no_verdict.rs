@@ -99,9 +99,10 @@ fn the_budget_of_the_day_holds_for_consultations() {
     let project = project();
     project.write("plan.md", PLAN);
     let judge = reviewer(&project, &Says::default(), "");
-    let config = "version: 1\nreviewers: [{name: main, use: command, command: [./judge.sh]}]\n\
+    let config = "version: 1\nreviewers: [{name: main, use: command, command: [JUDGES/judge.sh]}]\n\
                   policy: {day_budget_tokens: 1000}\n\
                   rules: [{name: r, for: ['*.md'], criteria: [{name: Complete, ask: 'Is it?'}]}]\n";
+    let config = config.replace("JUDGES", &project.judges().display().to_string());
     project.write("countersign.yml", config);
     let ran = qr(&project, &["decompose", "--artifact", "plan.md"]).exits(5);
     assert!(ran.stderr.contains("the budget of the day"), "{}", ran.stderr);

@@ -38,6 +38,7 @@ macro_rules! on_every_store {
 }
 
 mod calls;
+mod failures;
 mod faults;
 mod holders;
 mod notes;

@@ -1,0 +1,208 @@
+//! What a gate lets judge: the folders whose programs are trusted, the values of variables that steer them, and the scripts
+//! of the project as they are in the trusted commit.
+
+use super::record::Trusted;
+use super::site::Site;
+use super::source::internal;
+use crate::Failure;
+use crate::author;
+use crate::project::Project;
+use countersign_core::check::Check;
+use countersign_core::digest::Digest;
+use countersign_engine::config::ReviewerKind;
+use countersign_engine::engine::{GateSurroundings, Surroundings};
+use countersign_engine::git::{Git, is_repository};
+use countersign_engine::installed::{TRUSTED_FOLDERS, TrustedPlaces};
+use countersign_engine::programs::{gate_environment, needs_trust};
+use countersign_engine::scratch::Scratch;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+const HOME: &str = "HOME";
+/// Where the trusted files are kept, below the home of the user.
+const CACHE: &str = ".cache/countersign/trusted";
+
+/// The value of a variable that steers. One with a password is kept as its digest alone.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Steered {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub value: Option<String>,
+    pub digest: Digest,
+}
+
+/// The programs and scripts of a gate.
+#[derive(Clone, Debug)]
+pub(super) struct Programs {
+    environment: Vec<(OsString, OsString)>,
+    folders: Vec<PathBuf>,
+    scripts: Option<PathBuf>,
+    /// Keeps the files where they have no better place.
+    _scratch: Option<Arc<Scratch>>,
+}
+
+impl Programs {
+    /// What surrounds the programs that judge the work below a folder.
+    pub(super) fn surroundings(&self, root: &Path) -> Surroundings {
+        let judged = worktree(root);
+        let places = TrustedPlaces::new(judged, self.folders.iter().cloned());
+        let gate = Some(GateSurroundings { places, scripts: self.scripts.clone() });
+        Surroundings { environment: self.environment.clone(), gate }
+    }
+}
+
+fn worktree(root: &Path) -> &Path {
+    root.ancestors().find(|folder| is_repository(folder)).unwrap_or(root)
+}
+
+/// The variables that steer programs now.
+pub(super) fn steering() -> BTreeMap<String, Steered> {
+    let named = |(name, value): (OsString, OsString)| {
+        let (name, value) = (name.into_string().ok()?, value.into_string().ok()?);
+        let digest = Digest::of(value.as_bytes());
+        let is_secret = value.contains('@') || name.contains("HEADERS");
+        let steered = Steered { value: (!is_secret).then(|| value.clone()), digest };
+        (needs_trust(&name) && !value.is_empty()).then_some((name, steered))
+    };
+    std::env::vars_os().filter_map(named).collect()
+}
+
+/// The environment of a gate's programs, and a sentence about the variables that were not used.
+fn environment(trusted: Option<&Trusted>, is_job: bool) -> (Vec<(OsString, OsString)>, Option<String>) {
+    let current: Vec<_> = std::env::vars_os().collect();
+    if is_job {
+        return (current, None);
+    }
+    let value = |name: &str, steered: &Steered| -> Option<OsString> {
+        let now = || std::env::var(name).ok().filter(|now| Digest::of(now.as_bytes()) == steered.digest);
+        steered.value.clone().or_else(now).map(Into::into)
+    };
+    let recorded = trusted.map(|trusted| &trusted.variables);
+    let all = recorded.into_iter().flatten();
+    let mut known: Vec<_> = all.map(|(name, steered)| (name.into(), value(name, steered))).collect();
+    let home = trusted.map_or_else(own_home, |trusted| trusted.home.clone());
+    known.extend(home.map(|home| (HOME.into(), Some(home.into()))));
+    let (environment, ignored) = gate_environment(&current, &known);
+    let words = format!("{} not used: no person trusted their values", ignored.join(", "));
+    (environment, (!ignored.is_empty()).then_some(words))
+}
+
+/// The home of a user who has trusted nothing yet. An agent may have set the variable.
+fn own_home() -> Option<PathBuf> {
+    let set = std::env::var_os(HOME).map(PathBuf::from).filter(|home| home.is_absolute());
+    if author::is_agent() { author::home() } else { set }
+}
+
+/// The programs of a gate, and what was not used.
+pub(super) async fn find(
+    site: &Site,
+    project: &Project,
+    trusted: Option<&Trusted>,
+    commit: Option<&str>,
+    is_job: bool,
+) -> Result<(Programs, Option<String>), Failure> {
+    let (environment, ignored) = environment(trusted, is_job);
+    let judged = site.worktree.as_deref().unwrap_or(&site.root);
+    let mut folders = trusted.map(|trusted| trusted.folders.clone()).unwrap_or_default();
+    if is_job {
+        folders.extend(path_folders(judged));
+    }
+    // Who may name a reviewer has named its program.
+    folders.extend(project.config.reviewer.as_deref().and_then(named_program));
+    let mut programs = Programs { environment, folders, scripts: None, _scratch: None };
+    if let (Some(commit), Some(top)) = (commit, &site.worktree)
+        && names_a_file(project, commit).await?
+    {
+        let git = Git::at(top);
+        let home = trusted.and_then(|trusted| trusted.home.clone()).or_else(own_home);
+        let kept = match home.map(|home| home.join(CACHE).join(repository_name(&git, commit))) {
+            Some(folder) => git.check_out(commit, &folder).await.ok(),
+            None => None,
+        };
+        match kept {
+            Some(files) => programs.scripts = Some(files),
+            None => {
+                // A folder that cannot be written, as in a sandbox.
+                let scratch =
+                    Scratch::new("trusted").map_err(|error| Failure::internal(error.to_string()))?;
+                let files = git.check_out(commit, &scratch.path().join("checkout")).await;
+                programs.scripts = Some(files.map_err(internal)?);
+                programs._scratch = Some(Arc::new(scratch));
+            }
+        }
+    }
+    Ok((programs, ignored))
+}
+
+fn repository_name(git: &Git, commit: &str) -> String {
+    let place = Digest::of(git.folder().to_string_lossy().as_bytes());
+    format!("{}/{commit}", place.short())
+}
+
+/// The program of `command:PROGRAM`, where it is a path of its own.
+fn named_program(reviewer: &str) -> Option<PathBuf> {
+    let program = reviewer.strip_prefix("command:").or_else(|| reviewer.strip_prefix("text:"))?;
+    let program = Path::new(program.split_whitespace().next()?);
+    program.is_absolute().then(|| program.to_owned())
+}
+
+/// Whether a command of the configuration names a file of the project.
+async fn names_a_file(project: &Project, commit: &str) -> Result<bool, Failure> {
+    let config = &project.config;
+    let mut words: Vec<&str> = vec![];
+    let split = |text: &'_ str| -> Vec<String> {
+        let is_end = |c: char| c.is_whitespace() || "'\"`;&|()<>=,$".contains(c);
+        text.split(is_end).filter(|word| !word.is_empty()).map(str::to_owned).collect()
+    };
+    let mut texts: Vec<String> = vec![];
+    for reviewer in &config.reviewers {
+        if let ReviewerKind::Command(command) = &reviewer.kind {
+            texts.extend(command.argv.iter().flat_map(|word| [vec![word.clone()], split(word)].concat()));
+        }
+    }
+    for criterion in config.rules.iter().flat_map(|rule| &rule.criteria) {
+        if let Some(Check::Run(run)) = &criterion.check {
+            texts.extend(split(&run.command));
+        }
+    }
+    texts.extend(config.reviewer.iter().flat_map(|reviewer| split(reviewer.trim_start_matches("command:"))));
+    let service = &config.service;
+    texts.extend([&service.test, &service.lint].into_iter().flatten().flat_map(|text| split(text)));
+    words.extend(texts.iter().map(String::as_str));
+    let root = project.root.path();
+    // `python3 -m judge` names a module.
+    if words.iter().any(|word| *word == "-m" || root.join(word).is_file()) {
+        return Ok(true);
+    }
+    let git = Git::at(root);
+    for word in words.iter().filter(|word| !word.starts_with(['-', '/', ':']) && !word.contains("..")) {
+        if git.id_at(commit, word).await.map_err(internal)?.is_some() {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// The folders of the `PATH` that are outside of the work and of the system. The programs of `x/bin` may be links into `x`,
+/// as package managers make them, so all of `x` counts.
+pub(super) fn path_folders(judged: &Path) -> Vec<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let home = std::env::var_os(HOME).map(PathBuf::from);
+    let outside = |folder: &PathBuf| {
+        let real = folder.canonicalize().ok();
+        let below = |top: &Path| real.as_deref().is_some_and(|real| real.starts_with(top));
+        folder.is_absolute()
+            && real.is_some()
+            && !below(judged)
+            && !TRUSTED_FOLDERS.iter().any(|known| below(Path::new(known)))
+    };
+    let wide = |folder: PathBuf| {
+        let of_links = matches!(folder.file_name().and_then(|name| name.to_str()), Some("bin" | ".bin"));
+        let around =
+            folder.parent().filter(|around| around.parent().is_some() && Some(*around) != home.as_deref());
+        around.filter(|_| of_links).map(Path::to_owned).unwrap_or(folder)
+    };
+    std::env::split_paths(&path).filter(outside).map(wide).collect()
+}

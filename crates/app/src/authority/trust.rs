@@ -1,0 +1,349 @@
+//! `countersign trust`: shows a person what decides how work is judged here, and records the yes.
+
+use super::programs::{path_folders, steering};
+use super::record::{self, Trusted, TrustedRemote};
+use super::site::Site;
+use super::{gathered, source};
+use crate::answer::v1::trust::{GateFile, Judge, Program, Remote, Trust};
+use crate::author;
+use crate::project::{Project, environment, ledger_dir};
+use crate::run_project::RunProject;
+use crate::{Code, Failure};
+use countersign_core::check::Check;
+use countersign_core::outcome::Outcome;
+use countersign_engine::config::{FILE_NAME, FileBytes, Flags, user_file};
+use countersign_engine::engine::Judge as Asked;
+use countersign_engine::git::{Git, RemoteTip};
+use countersign_engine::installed::{self, TrustedPlaces, folder_to_record};
+use countersign_engine::ledger::Ledger;
+use countersign_engine::workspace::is_gate_file;
+use countersign_engine::yaml::read_file;
+use std::path::{Path, PathBuf};
+
+/// What a person is asked to trust.
+pub struct Proposal {
+    site: Site,
+    trusted: Trusted,
+    /// The tree that is kept when the person says yes, and the commit it is made after.
+    tree: Option<(String, Option<String>)>,
+    pub shown: Trust,
+}
+
+/// Gathers what the files of this folder say, and how that differs from what is trusted now.
+pub async fn propose(here: PathBuf) -> Result<Proposal, Failure> {
+    let site = Site::find(&here).await?;
+    let file = site.root.join(FILE_NAME);
+    let file = file.symlink_metadata().is_ok().then(|| read_file(&file)).transpose();
+    let file = file.map_err(|problem| Failure::at(vec![problem]))?;
+    let user = source::user_text();
+    let project = project(&site, here, file.clone(), user.as_deref())?;
+    let remote = remote(&site).await?;
+    let tree = match site.git() {
+        Some(git) => Some((git.tree_of_files().await.map_err(source::internal)?, head(&git).await?)),
+        None => None,
+    };
+    let mut shown = Trust { root: site.root.clone(), ..Trust::default() };
+    let before = now(&site).await?;
+    compare(&site, &mut shown, before.as_ref(), tree.as_ref(), remote.as_ref(), file.as_ref()).await?;
+    let vouched = match (&remote, &tree, site.git()) {
+        (Some((remote, _)), Some((tree, _)), Some(git)) => differ(&git, &remote.commit, tree).await?,
+        _ => true,
+    };
+    let home = std::env::var_os("HOME").map(PathBuf::from).filter(|home| home.is_absolute());
+    let folders = describe(&site, &project, home.as_deref(), &mut shown)?;
+    if let Some((remote, words)) = &remote {
+        let TrustedRemote { pinned, commit, .. } = remote;
+        let (name, url, branch) = (pinned.name.clone(), pinned.url.clone(), pinned.branch.clone());
+        shown.remote = Some(Remote { name, url, branch, commit: commit.clone() });
+        shown.notes.extend(words.clone());
+    }
+    shown.vouched = vouched;
+    shown.variables = steering().into_keys().collect();
+    shown.user_file = user.as_ref().and_then(|_| user_file(&environment()));
+    let trusted = Trusted {
+        by: author::actor(),
+        remote: remote.map(|(remote, _)| remote),
+        vouched,
+        snapshot: None,
+        configuration: file.filter(|_| tree.is_none()).map(|file| text(&file)),
+        user,
+        folders,
+        variables: steering(),
+        home,
+    };
+    Ok(Proposal { site, trusted, tree, shown })
+}
+
+impl Proposal {
+    /// Records the yes of a person at a terminal.
+    pub async fn record(self) -> Result<Trust, Failure> {
+        let Self { site, mut trusted, tree, mut shown } = self;
+        require_person("only a person at a terminal can trust how work is judged")?;
+        if let (Some((tree, parent)), Some(git)) = (tree, site.git()) {
+            let kept = git.keep_trusted(&tree, parent.as_deref()).await.map_err(source::internal)?;
+            shown.commit = Some(kept.clone());
+            trusted.snapshot = Some(kept);
+        }
+        let ledger = opened(&site).await?;
+        record::trust(&ledger, &site, &trusted).await?;
+        ledger.close().await;
+        if site.worktree.is_some() {
+            // The hook does not ask about files that the person has just seen.
+            shown.notes.extend(crate::hook::begin(None).await);
+        }
+        shown.trusted = true;
+        Ok(shown)
+    }
+}
+
+/// What gates use now.
+pub async fn show(here: PathBuf) -> Result<Trust, Failure> {
+    let project = Project::for_gate(here, &Flags::default(), super::FlagsFrom::Caller).await?;
+    let site = Site::find(project.root.path()).await?;
+    let mut shown = Trust { root: project.config.root.clone(), trusted: true, ..Trust::default() };
+    let home = std::env::var_os("HOME").map(PathBuf::from);
+    describe(&site, &project, home.as_deref(), &mut shown)?;
+    if let Some(authority) = &project.authority {
+        shown.source = Some(authority.source.to_string());
+        shown.commit.clone_from(&authority.commit);
+        shown.notes.extend(authority.notices.iter().cloned());
+        if let Some(trusted) = &authority.trusted {
+            shown.folders.clone_from(&trusted.folders);
+            shown.vouched = matches!(authority.source, super::Source::Vouched { .. });
+            shown.remote = trusted.remote.as_ref().map(|remote| Remote {
+                name: remote.pinned.name.clone(),
+                url: remote.pinned.url.clone(),
+                branch: remote.pinned.branch.clone(),
+                commit: remote.commit.clone(),
+            });
+        }
+    }
+    Ok(shown)
+}
+
+/// The gate files of this folder that HEAD does not have as they are.
+pub async fn to_commit(here: PathBuf) -> Vec<String> {
+    let Ok(site) = Site::find(&here).await else { return vec![] };
+    let Some(git) = site.git() else { return vec![] };
+    let head = match git.head().await {
+        Ok(Some(head)) => Ok(head),
+        _ => git.empty_tree().await,
+    };
+    let (Ok(head), Ok(tree)) = (head, git.tree_of_files().await) else { return vec![] };
+    let changed = git.changed_between(&head, &tree).await.unwrap_or_default();
+    changed.into_iter().filter(|path| is_gate_file(path)).collect()
+}
+
+/// Takes the yes back: gates wait for a person again.
+pub async fn revoke(here: PathBuf) -> Result<Trust, Failure> {
+    let site = Site::find(&here).await?;
+    require_person("only a person at a terminal can take trust back")?;
+    if site.trusted_path() != Some(site.path.as_str()) {
+        return Err(Failure::usage("nothing is trusted here, so there is nothing to take back"));
+    }
+    let ledger = opened(&site).await?;
+    record::revoke(&ledger, &site, &author::actor()).await?;
+    ledger.close().await;
+    Ok(Trust { root: site.root, ..Trust::default() })
+}
+
+fn require_person(words: &str) -> Result<(), Failure> {
+    match author::actor().is_person() {
+        true => Ok(()),
+        false => Err(Failure::new(Outcome::AwaitingPerson, Code::PeopleOnly, words).hint(author::way_out())),
+    }
+}
+
+async fn opened(site: &Site) -> Result<Ledger, Failure> {
+    match &site.ledger {
+        Some(ledger) => Ok(ledger.clone()),
+        None => Ok(Ledger::open(&ledger_dir(&site.root)).await?),
+    }
+}
+
+/// The project by the files of this folder.
+fn project(
+    site: &Site,
+    here: PathBuf,
+    file: Option<FileBytes>,
+    user: Option<&str>,
+) -> Result<Project, Failure> {
+    let user = user.and_then(|text| {
+        Some(FileBytes { path: user_file(&environment())?, bytes: text.as_bytes().to_vec() })
+    });
+    let gathered = gathered(&site.root, file, user);
+    let environment = crate::project::gate_environment();
+    Project::of(here, &gathered, &Flags::default(), &environment)
+}
+
+/// The remote's branch, as the remote itself says where it can be asked.
+async fn remote(site: &Site) -> Result<Option<(TrustedRemote, Option<String>)>, Failure> {
+    let Some(git) = site.git() else { return Ok(None) };
+    let Some(pinned) = git.remote_to_pin().await.map_err(source::internal)? else { return Ok(None) };
+    let Some(fetched) = git.fetched(&pinned).await.map_err(source::internal)? else { return Ok(None) };
+    let (commit, words) = match git.remote_tip(&pinned).await {
+        RemoteTip::Here(commit) => (commit, None),
+        RemoteTip::NotFetched => {
+            (fetched.clone(), Some("the remote has newer commits: git fetch, then look again".to_owned()))
+        }
+        RemoteTip::Gone => {
+            (fetched.clone(), Some(format!("the remote has no branch {} any more", pinned.branch)))
+        }
+        RemoteTip::Unknown(why) => (
+            fetched.clone(),
+            Some(format!("the remote could not be asked, so what was fetched counts: {why}")),
+        ),
+    };
+    Ok(Some((TrustedRemote { pinned, commit, fetched }, words)))
+}
+
+async fn head(git: &Git) -> Result<Option<String>, Failure> {
+    git.head().await.map_err(source::internal)
+}
+
+async fn differ(git: &Git, one: &str, other: &str) -> Result<bool, Failure> {
+    let changed = git.changed_between(one, other).await.map_err(source::internal)?;
+    Ok(changed.iter().any(|path| is_gate_file(path)))
+}
+
+/// What is trusted now: a commit, or the text of the file.
+async fn now(site: &Site) -> Result<Option<(Option<String>, Option<String>)>, Failure> {
+    let (Some(ledger), Some(path)) = (&site.ledger, site.trusted_path()) else { return Ok(None) };
+    if path != site.path {
+        return Ok(None);
+    }
+    let trusted = record::read(ledger, path).await?.trusted;
+    Ok(trusted.map(|trusted| (trusted.snapshot, trusted.configuration)))
+}
+
+/// Fills in the gate files, and how they differ from what is trusted or, at the first time, from the remote.
+async fn compare(
+    site: &Site,
+    shown: &mut Trust,
+    before: Option<&(Option<String>, Option<String>)>,
+    tree: Option<&(String, Option<String>)>,
+    remote: Option<&(TrustedRemote, Option<String>)>,
+    file: Option<&FileBytes>,
+) -> Result<(), Failure> {
+    shown.trusted_before = before.is_some();
+    let (Some(git), Some((tree, _))) = (site.git(), tree) else {
+        let text = file.map(text);
+        let same = before.is_some_and(|(_, known)| *known == text);
+        let change = if same {
+            "same"
+        } else if before.is_some() {
+            "changed"
+        } else {
+            "new"
+        };
+        shown.files.extend(text.map(|_| GateFile { path: FILE_NAME.to_owned(), change: change.to_owned() }));
+        return Ok(());
+    };
+    let empty = git.empty_tree().await.map_err(source::internal)?;
+    let known = before.and_then(|(snapshot, _)| snapshot.clone());
+    let known = known.or_else(|| remote.map(|(remote, _)| remote.commit.clone())).unwrap_or(empty);
+    let changed = git.changed_between(&known, tree).await.map_err(source::internal)?;
+    let changed: Vec<String> = changed.into_iter().filter(|path| is_gate_file(path)).collect();
+    let files = git.files_of(tree).await.map_err(source::internal)?;
+    let files: Vec<String> = files.into_iter().filter(|path| is_gate_file(path)).collect();
+    for path in files.iter().chain(changed.iter().filter(|path| !files.contains(path))) {
+        let change = match (files.contains(path), changed.contains(path)) {
+            (false, _) => "removed",
+            (true, false) => "same",
+            (true, true) if git.id_at(&known, path).await.map_err(source::internal)?.is_some() => "changed",
+            (true, true) => "new",
+        };
+        shown.files.push(GateFile { path: path.clone(), change: change.to_owned() });
+    }
+    if !changed.is_empty() {
+        shown.diff = git.diff_between(&known, tree, &changed).await.map_err(source::internal)?;
+    }
+    Ok(())
+}
+
+/// Fills in rules, reviewers with their programs, and commands. Returns the folders to record.
+fn describe(
+    site: &Site,
+    project: &Project,
+    home: Option<&Path>,
+    shown: &mut Trust,
+) -> Result<Vec<PathBuf>, Failure> {
+    shown.rules = project.config.rules.iter().map(|rule| rule.name.clone()).collect();
+    let checks = project.config.rules.iter().flat_map(|rule| &rule.criteria);
+    let commands = checks.filter_map(|criterion| match &criterion.check {
+        Some(Check::Run(run)) => Some(run.command.clone()),
+        _ => None,
+    });
+    shown.commands = commands.collect();
+    let judged = site.worktree.as_deref().unwrap_or(&site.root);
+    let mut folders = path_folders(judged);
+    let panelists = project.panelists()?;
+    let names: Vec<String> = panelists.iter().map(|panelist| panelist.name.clone()).collect();
+    let kinds: Vec<String> = panelists.iter().map(|panelist| words(&panelist.judge)).collect();
+    let planner = project.planner_for(panelists)?;
+    let system = TrustedPlaces::new(judged, []);
+    let mut found = vec![];
+    for (name, asks) in names.into_iter().zip(kinds) {
+        let programs: Vec<PathBuf> = planner.panel.programs(&name).iter().map(PathBuf::from).collect();
+        for program in programs.iter().filter(|program| system.problem(program).is_some()) {
+            let real = program.canonicalize().ok();
+            let both = [Some(program.clone()), real].into_iter().flatten();
+            let outside = both.filter(|program| !program.starts_with(judged));
+            folders.extend(outside.filter_map(|program| folder_to_record(&program, home)));
+        }
+        found.push((name, asks, programs));
+    }
+    for program in review_programs(project) {
+        let found = installed::find(&program, &site.root, std::env::var_os("PATH").as_deref());
+        let real = found.as_ref().and_then(|found| found.canonicalize().ok());
+        let outside = [found, real].into_iter().flatten().filter(|program| !program.starts_with(judged));
+        folders.extend(outside.filter(|program| system.problem(program).is_some()).filter_map(|program| {
+            shown.commands.push(program.display().to_string());
+            folder_to_record(&program, home)
+        }));
+    }
+    let folders = widest(folders);
+    let places = TrustedPlaces::new(judged, folders.clone());
+    for (name, asks, programs) in found {
+        let programs = programs.into_iter().map(|path| {
+            let inside = path.canonicalize().is_ok_and(|real| real.starts_with(judged));
+            let problem = if inside { None } else { places.problem(&path) };
+            Program { path, problem }
+        });
+        shown.reviewers.push(Judge { name, asks, programs: programs.collect() });
+    }
+    shown.folders.clone_from(&folders);
+    Ok(folders)
+}
+
+/// The programs of review commands outside of the list of reviewers: that of the settings of a run.
+fn review_programs(project: &Project) -> Vec<String> {
+    let run = RunProject::of(project).ok().and_then(|run| run.settings.config.review_command);
+    run.iter().filter_map(|command| Some(command.split_whitespace().next()?.to_owned())).collect()
+}
+
+fn words(judge: &Asked) -> String {
+    match judge {
+        Asked::Command(command) => command.argv.join(" "),
+        Asked::Marked(marked) => marked.worker.name().to_owned(),
+        Asked::Agent(agent) => agent.program.name.to_owned(),
+        Asked::Service(service) => service.base_url.clone(),
+        Asked::Replay { .. } => "recorded rulings".to_owned(),
+        Asked::TwoCall(_) => "two calls".to_owned(),
+        Asked::Library(_) => "a library".to_owned(),
+        Asked::SelfReview => "the author itself".to_owned(),
+    }
+}
+
+/// The folders without those that lie in another one of them.
+fn widest(mut folders: Vec<PathBuf>) -> Vec<PathBuf> {
+    folders.sort();
+    folders.dedup();
+    let all = folders.clone();
+    folders.retain(|folder| !all.iter().any(|other| other != folder && folder.starts_with(other)));
+    folders
+}
+
+fn text(file: &FileBytes) -> String {
+    String::from_utf8_lossy(&file.bytes).into_owned()
+}

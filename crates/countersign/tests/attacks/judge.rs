@@ -1,0 +1,302 @@
+//! Choosing the judge: its script, its modules, its program, its surroundings.
+
+use crate::kit::{Case, TAME, config, held, judged, row};
+use countersign_testkit::Running;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+fn executable(path: &Path, text: &str) {
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    std::fs::write(path, text).unwrap();
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
+}
+
+#[test]
+fn attack_17_editing_the_judge() {
+    let case = Case::new();
+    case.project.write("judge.py", TAME);
+    judged(&case.gate());
+    held(&case.hook());
+    case.repository.commit("the judge is part of the work");
+    judged(&case.gate());
+    row("the change edits judge.py", "review --gate, hook", "judged by the trusted script", "the findings");
+}
+
+#[test]
+fn attack_17_editing_a_module_of_the_judge() {
+    let case = Case::new();
+    case.project.write("words.py", "BAD = 'nothing has this word'\n");
+    judged(&case.gate());
+    held(&case.hook());
+    row(
+        "the change edits a module that judge.py imports",
+        "review --gate, hook",
+        "judged by the trusted module",
+        "the findings",
+    );
+}
+
+#[test]
+fn attack_17_a_module_that_shadows_the_library() {
+    let case = Case::new();
+    let text = format!("import sys\nsys.stdin.read()\nprint('''{}''')\nsys.exit()\n", tame_reply());
+    case.project.write("json.py", text).write("sitecustomize.py", "raise SystemExit\n");
+    judged(&case.gate());
+    row("json.py beside judge.py", "review --gate", "judged by the trusted script", "the findings");
+}
+
+fn tame_reply() -> &'static str {
+    r#"{"passed": true, "feedback": "f", "criteria_results": [{"criterion": "Complete", "passed": true, "feedback": "fine"}]}"#
+}
+
+#[test]
+fn attack_17_the_judge_becomes_a_link() {
+    let case = Case::new();
+    let other = case.project.home().join("tame.py");
+    std::fs::write(&other, TAME).unwrap();
+    std::fs::remove_file(case.project.path("judge.py")).unwrap();
+    std::os::unix::fs::symlink(&other, case.project.path("judge.py")).unwrap();
+    judged(&case.gate());
+    row(
+        "judge.py becomes a link to another script",
+        "review --gate",
+        "judged by the trusted script",
+        "the findings",
+    );
+}
+
+#[test]
+fn attack_17_deleting_the_judge() {
+    let case = Case::new();
+    std::fs::remove_file(case.project.path("judge.py")).unwrap();
+    judged(&case.gate());
+    row("judge.py is deleted", "review --gate", "judged by the trusted script", "the findings");
+}
+
+#[test]
+fn attack_17_the_checkout_of_the_judge_is_edited() {
+    let case = Case::new();
+    judged(&case.gate());
+    let cache = case.project.home().join(".cache/countersign/trusted");
+    let mut edited = 0;
+    for file in files(&cache) {
+        if file.ends_with("judge.py") {
+            let _ = std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o644));
+            std::fs::write(&file, TAME).unwrap();
+            edited += 1;
+        }
+    }
+    assert_eq!(edited, 1);
+    case.project.write("a.md", "BAD again\n");
+    judged(&case.gate());
+    row(
+        "the cached checkout of the trusted files is edited",
+        "review --gate",
+        "checked out again",
+        "the findings",
+    );
+}
+
+fn files(folder: &Path) -> Vec<std::path::PathBuf> {
+    let mut all = vec![];
+    for entry in std::fs::read_dir(folder).unwrap().map(Result::unwrap) {
+        match entry.file_type().unwrap().is_dir() {
+            true => all.extend(files(&entry.path())),
+            false => all.push(entry.path()),
+        }
+    }
+    all
+}
+
+#[test]
+fn attack_17_a_run_check_is_edited() {
+    let case = Case::untrusted();
+    case.project.write("check.sh", "#!/bin/sh\n! grep -q BAD a.md\n");
+    executable(&case.project.path("check.sh"), "#!/bin/sh\n! grep -q BAD a.md\n");
+    case.project.write(
+        "countersign.yml",
+        "version: 1\nrules: [{name: r, for: ['*.md'], criteria: [{name: Clean, check: {run: ./check.sh}}]}]\n",
+    );
+    case.repository.commit("a check");
+    case.project.trust();
+    case.project.write("a.md", "BAD\n");
+    executable(&case.project.path("check.sh"), "#!/bin/sh\ntrue\n");
+    let ran = case.gate().exits(1);
+    assert!(ran.stdout.contains("Clean"), "{ran:?}");
+    row(
+        "the change edits the script of a run check",
+        "review --gate",
+        "the trusted script runs",
+        "the findings",
+    );
+}
+
+#[test]
+fn attack_17_a_program_on_a_changed_path() {
+    let case = Case::new();
+    let bin = case.project.home().join("evil");
+    executable(&bin.join("python3"), &format!("#!/bin/sh\ncat >/dev/null\necho '{}'\n", tame_reply()));
+    executable(&bin.join("git"), "#!/bin/sh\nexit 0\n");
+    executable(&bin.join("sh"), "#!/bin/dash\nexit 0\n");
+    let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap());
+    judged(&case.gate_with(&[], |command| {
+        command.env("PATH", &path);
+    }));
+    held(&case.hook_with(|command| {
+        command.env("PATH", &path);
+    }));
+    row(
+        "PATH leads to another python3, git and sh",
+        "review --gate, hook",
+        "the trusted program runs",
+        "the findings",
+    );
+}
+
+/// What the variable would do, and that it is named.
+fn steered(name: &str, value: &str) {
+    let case = Case::new();
+    let ran = case.gate_with(&[], |command| {
+        command.env(name, value);
+    });
+    judged(&ran);
+    assert!(ran.stderr.contains(name), "{ran:?}");
+    let ran = case.hook_with(|command| {
+        command.env(name, value);
+    });
+    held(&ran);
+    row(&format!("{name} is set"), "review --gate, hook", "not used", "a warning names the variable");
+}
+
+#[test]
+fn attack_17_pythonpath() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(
+        folder.path().join("sitecustomize.py"),
+        format!(
+            "import sys\nsys.stdin.read()\nprint('''{}''', flush=True)\nimport os\nos._exit(0)\n",
+            tame_reply()
+        ),
+    )
+    .unwrap();
+    steered("PYTHONPATH", folder.path().to_str().unwrap());
+}
+
+#[test]
+fn attack_17_variables_that_load_code() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("start.py");
+    std::fs::write(&file, "raise SystemExit\n").unwrap();
+    steered("PYTHONSTARTUP", file.to_str().unwrap());
+    steered("BASH_ENV", file.to_str().unwrap());
+    steered("NODE_OPTIONS", "--require /tmp/none.js");
+}
+
+#[test]
+fn attack_17_the_home_is_another_one() {
+    let case = Case::new();
+    let home = tempfile::tempdir().unwrap();
+    let settings = home.path().join(".config/countersign");
+    std::fs::create_dir_all(&settings).unwrap();
+    std::fs::write(
+        settings.join("config.yml"),
+        "version: 1\nreviewers: [{name: judge, use: command, command: ['true']}]\n",
+    )
+    .unwrap();
+    judged(&case.gate_with(&[], |command| {
+        command.env("HOME", home.path());
+    }));
+    judged(&case.gate_with(&[], |command| {
+        command.env("XDG_CONFIG_HOME", home.path().join(".config"));
+    }));
+    row(
+        "HOME or XDG_CONFIG_HOME lead to another configuration",
+        "review --gate",
+        "the trusted one counts",
+        "a warning",
+    );
+}
+
+#[test]
+fn attack_17_naming_a_reviewer() {
+    let case = Case::new();
+    let tame = case.project.home().join("tame.sh");
+    executable(&tame, &format!("#!/bin/sh\ncat >/dev/null\necho '{}'\n", tame_reply()));
+    let reviewer = format!("command:{}", tame.display());
+    let ran = case.gate_with(&["--reviewer", &reviewer], |_| {});
+    judged(&ran);
+    assert!(ran.stderr.contains("--reviewer is ignored"), "{ran:?}");
+    let ran = case.gate_with(&[], |command| {
+        command.env("COUNTERSIGN_REVIEWER", &reviewer);
+    });
+    judged(&ran);
+    assert!(ran.stderr.contains("COUNTERSIGN_REVIEWER is ignored"), "{ran:?}");
+    held(&case.hook_with(|command| {
+        command.env("COUNTERSIGN_REVIEWER", &reviewer);
+    }));
+    row("--reviewer command:tame.sh", "review --gate", "ignored", "a warning");
+    row("COUNTERSIGN_REVIEWER", "review --gate, hook", "ignored", "a warning");
+}
+
+#[test]
+fn attack_17_a_judge_that_is_only_in_the_working_tree() {
+    let case = Case::untrusted();
+    case.project.write("countersign.yml", config("[python3, new.py]")).write(".gitignore", "new.py\n");
+    case.project.write("new.py", TAME);
+    case.repository.commit("a judge that is ignored");
+    case.project.trust();
+    case.project.write("a.md", "BAD\n");
+    let ran = case.gate().exits(4);
+    assert!(format!("{ran:?}").contains("new.py"), "{ran:?}");
+    row("the judge is a file that git ignores", "review --gate", "no verdict", "the answer names the file");
+}
+
+#[test]
+fn attack_17_a_program_in_a_folder_that_others_can_write() {
+    let case = Case::untrusted();
+    let folder = case.project.home().join("open");
+    let judge = folder.join("judge");
+    executable(&judge, &format!("#!/bin/sh\ncat >/dev/null\necho '{}'\n", tame_reply()));
+    case.project.write("countersign.yml", config(&format!("[{}]", judge.display())));
+    case.repository.commit("a judge elsewhere");
+    case.project.trust();
+    std::fs::set_permissions(&folder, std::fs::Permissions::from_mode(0o777)).unwrap();
+    case.project.write("a.md", "BAD\n");
+    let ran = case.gate().exits(4);
+    assert!(format!("{ran:?}").contains("other accounts may write"), "{ran:?}");
+    row(
+        "the judge's folder can be written by all",
+        "review --gate",
+        "no verdict",
+        "the answer names the folder",
+    );
+}
+
+#[test]
+fn attack_17_a_version_manager_chooses() {
+    let case = Case::new();
+    case.project.write(".tool-versions", "python 1.0\n").write("mise.toml", "[tools]\npython = '1.0'\n");
+    case.project.write(".envrc", "export PATH=$PWD:$PATH\n");
+    judged(&case.gate());
+    row(".tool-versions, mise.toml, .envrc", "review --gate", "not read", "the findings");
+}
+
+#[test]
+fn attack_17_an_agent_does_not_hide_by_a_clean_environment() {
+    let case = Case::new();
+    case.project.write("judge.py", TAME);
+    // Without any mark the files of the trusted commit judge all the same.
+    let mut command = case.project.command(&["review", "--change", "--gate"]);
+    judged(&Running::start(&mut command).wait());
+    row("no mark in the environment", "review --gate", "judged by the trusted script", "the findings");
+}
+
+/// The variable of a shell does not make the hook let the agent go: it could stand in the local settings of the program.
+#[test]
+fn attack_17_the_mark_of_a_shell_in_the_settings_of_the_agent() {
+    let case = Case::new();
+    held(&case.hook_with(|command| {
+        command.env("CLAUDECODE", "1");
+    }));
+    row("the env of an agent's local settings has a mark", "hook", "judged, without new attempts", "a note");
+}

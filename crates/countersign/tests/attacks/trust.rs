@@ -1,0 +1,103 @@
+//! Trusting in place of a person, and the record of what is trusted.
+
+use crate::kit::{Case, held, judged, row};
+use countersign_testkit::{Running, Terminal};
+use std::fs;
+
+#[test]
+fn attack_17_an_agent_trusts_its_own_files() {
+    let case = Case::new();
+    case.project.write("countersign.yml", "version: 1\nreview: {enabled: false}\nrules: [{name: r, for: ['none'], criteria: [{name: A, check: not_empty}]}]\n");
+    // Without a terminal, with a mark, and both.
+    Running::start(&mut case.project.command(&["trust", "--yes"])).wait().exits(3);
+    Running::start(&mut case.agent(&["trust", "--yes"])).wait().exits(3);
+    let mut terminal = Terminal::start(&case.agent(&["trust", "--yes"]), 100, 30);
+    assert_eq!(terminal.ends(), 3, "{}", terminal.contents());
+    let mut terminal = Terminal::start(&case.agent(&["trust", "--revoke"]), 100, 30);
+    assert_eq!(terminal.ends(), 3, "{}", terminal.contents());
+    judged(&case.gate());
+    row(
+        "trust --yes by an agent, with and without a terminal",
+        "trust",
+        "refused (exit 3)",
+        "the message names the mark",
+    );
+}
+
+#[test]
+fn attack_17_init_without_a_terminal_vouches_for_nothing() {
+    let case = Case::new();
+    case.project.write(
+        "countersign.yml",
+        "version: 1\nrules: [{name: r, for: ['none'], criteria: [{name: A, check: not_empty}]}]\n",
+    );
+    Running::start(&mut case.agent(&["init", "--agent", "claude", "--hook"])).wait();
+    Running::start(&mut case.project.command(&["init", "--agent", "gemini", "--hook"])).wait();
+    judged(&case.gate());
+    held(&case.hook());
+    row("init --agent X --hook without a terminal", "init", "vouches for nothing", "the trusted rules count");
+}
+
+#[test]
+fn attack_17_deleting_the_record() {
+    let case = Case::new();
+    fs::remove_dir_all(case.project.path(".countersign")).unwrap();
+    let ran = case.gate().exits(3);
+    assert!(ran.stderr.contains("no person has trusted"), "{ran:?}");
+    assert!(!ran.stderr.contains("countersign trust"), "an agent gets no command for people: {ran:?}");
+    let ran = case.hook();
+    assert!(ran.stdout.contains(r#""decision":"block""#), "{ran:?}");
+    row("the ledger is deleted", "review --gate, hook", "waits for a person (exit 3)", "the message");
+}
+
+#[test]
+fn attack_17_a_project_that_no_person_trusted() {
+    let case = Case::untrusted();
+    case.project.write("a.md", "BAD\n");
+    case.gate().exits(3);
+    let ran = case.project.run(&["review", "--change", "--gate"]).exits(3);
+    assert!(ran.stderr.contains("countersign trust"), "{ran:?}");
+    let ran = case.hook();
+    assert!(ran.stdout.contains(r#""decision":"block""#), "{ran:?}");
+    // A question is answered all the same.
+    case.project.run(&["review", "--change"]).exits(1);
+    row(
+        "no person has trusted the project yet",
+        "review --gate, hook",
+        "waits for a person (exit 3)",
+        "the message",
+    );
+}
+
+/// The first use of a gate at a terminal asks once, and then does what was asked.
+#[test]
+fn the_first_use_at_a_terminal_asks_once() {
+    let case = Case::untrusted();
+    case.project.write("a.md", "BAD\n");
+    let mut terminal = Terminal::start(&case.project.command(&["review", "--change", "--gate"]), 120, 60);
+    terminal.until("[y/N]");
+    terminal.send("y\n");
+    assert_eq!(terminal.ends(), 1, "{}", terminal.contents());
+    judged(&case.gate());
+}
+
+/// What is vouched for is replaced by what the remote has later, and a pull asks nothing again.
+#[test]
+fn a_no_changes_nothing_and_a_yes_shows_the_differences() {
+    let case = Case::untrusted();
+    let mut terminal = Terminal::start(&case.project.command(&["trust"]), 120, 60);
+    terminal.until("[y/N]");
+    terminal.send("n\n");
+    assert_eq!(terminal.ends(), 3);
+    case.project.trust();
+    let text = case.project.read("countersign.yml").replace("Is it?", "Is it good?");
+    case.project.write("countersign.yml", text);
+    let mut terminal = Terminal::start(&case.project.command(&["trust"]), 120, 60);
+    terminal.until("[y/N]");
+    let shown = terminal.written();
+    assert!(shown.contains("Is it good?") && shown.contains("countersign.yml (changed)"), "{shown}");
+    terminal.send("y\n");
+    assert_eq!(terminal.ends(), 0);
+    let shown = case.project.run(&["trust", "--show", "--json"]).exits(0).json();
+    assert_eq!(shown["vouched"], true, "{shown}");
+}

@@ -1,0 +1,165 @@
+//! The status and the words of a task are those of the ledger and of the trusted commit, not those of the worktree.
+
+use super::{PLAN, briefs, events, json, says, started};
+use crate::people::typed;
+
+const REVISE: &str = r#"{"result": "NEEDS_REVISION", "issues": ["too thin"], "summary": "thin"}"#;
+
+fn completed(plan: &str) -> String {
+    plan.replace("- [ ] **Build walls** `[in_progress]`", "- [x] **Build walls** `[complete]`")
+}
+
+#[test]
+fn attack_17_a_plan_edited_to_complete_passes_nothing() {
+    let (project, _repository, _judge) = started("");
+    says(&project, "Too thin.", REVISE);
+    project.write("PLAN.md", completed(PLAN));
+    // Looking at it answers with the status that counts, also without a ledger.
+    let shown = json(&project, &["task", "show", "1.1"], 0);
+    assert_eq!(
+        (&shown["task"]["status"], &shown["task"]["plan_says"]),
+        (&"in_progress".into(), &"complete".into())
+    );
+    assert_eq!(shown["outcome"], serde_json::Value::Null);
+    // Done is judged, and the contradiction is named.
+    let done = json(&project, &["task", "done", "1.1"], 1);
+    let said = done["warnings"].to_string();
+    assert!(said.contains("PLAN.md says that task 1.1 is complete"), "{said}");
+    // After the review failed, the file still decides nothing.
+    for _ in 0..2 {
+        project.write("PLAN.md", completed(&project.read("PLAN.md")));
+        assert_eq!(json(&project, &["task", "show", "1.1"], 0)["task"]["status"], "in_progress");
+        let listed = project.run(&["task", "list"]).exits(0).stdout;
+        assert!(listed.contains("1.1 Build walls [in_progress] (the plan says complete)"), "{listed}");
+    }
+    project.write("a.md", "three\n");
+    project.run(&["task", "done", "1.1"]).exits(1);
+    assert!(project.read("PLAN.md").contains("**Build walls** `[in_progress]`"));
+}
+
+#[test]
+fn attack_17_skipped_and_unblocked_by_hand_do_not_count() {
+    let (project, _repository, _judge) = started("");
+    says(&project, "No.", r#"{"result": "REJECTED", "summary": "leaks keys"}"#);
+    project.write("PLAN.md", PLAN.replace("`[in_progress]`", "`[skipped]`"));
+    project.run(&["task", "done", "1.1"]).exits(6);
+    for status in ["pending", "complete", "skipped"] {
+        project.write("PLAN.md", project.read("PLAN.md").replace("`[blocked]`", &format!("`[{status}]`")));
+        let shown = json(&project, &["task", "show", "1.1"], 0);
+        assert_eq!(
+            (&shown["task"]["status"], &shown["outcome"]),
+            (&"blocked".into(), &serde_json::Value::Null)
+        );
+        for command in ["done", "review", "start"] {
+            project.run(&["task", command, "1.1"]).exits(6);
+        }
+        project.write("PLAN.md", PLAN.replace("`[in_progress]`", "`[blocked]`"));
+    }
+}
+
+#[test]
+fn attack_17_the_words_of_a_task_are_those_of_the_base_also_when_it_is_renamed() {
+    let (project, _repository, _judge) = started("");
+    let easier = PLAN.replace("they stand", "anything").replace("all four", "none");
+    for plan in [easier.clone(), easier.replace("Build walls", "Build a wall")] {
+        project.write("PLAN.md", &plan);
+        let done = json(&project, &["task", "review", "1.1"], 0);
+        let said = done["warnings"].to_string();
+        assert!(said.contains("the scope or acceptance of task 1.1 changed in PLAN.md"), "{said}");
+        let asked = briefs(&project);
+        let review = asked.iter().find(|brief| brief["assignment"]["consult"] == "review-task").unwrap();
+        let payload = review["payload"].as_str().unwrap();
+        assert!(payload.contains("they stand") && payload.contains("all four"), "{payload}");
+        assert!(!payload.contains("anything"), "{payload}");
+    }
+    // A task that was blocked stays so under another name.
+    let (project, _repository, _judge) = started("");
+    says(&project, "No.", r#"{"result": "REJECTED", "summary": "leaks keys"}"#);
+    project.run(&["task", "done", "1.1"]).exits(6);
+    says(&project, "Fine.", super::APPROVED);
+    project.write("PLAN.md", PLAN.replace("Build walls", "Build a wall")).write("a.md", "three\n");
+    project.run(&["task", "done", "1.1"]).exits(6);
+    assert_eq!(briefs(&project).len(), 2);
+}
+
+#[test]
+fn attack_17_a_task_that_is_new_in_a_known_plan_waits_for_a_person() {
+    let (project, _repository, _judge) = started("");
+    let new = format!("{PLAN}- [x] **Easy** `[complete]`\r\n  - **Acceptance:** anything\r\n");
+    project.write("PLAN.md", new);
+    assert_eq!(json(&project, &["task", "show", "1.3"], 0)["task"]["status"], "pending");
+    let done = json(&project, &["task", "done", "1.3"], 3);
+    assert!(done["warnings"].to_string().contains("task 1.3 is new in PLAN.md"), "{done}");
+    assert!(done["review"]["error"].as_str().unwrap().contains("new in the plan"), "{done}");
+    assert_eq!(done["task"]["status"], "awaiting_review");
+    typed(&project, &["approve", "1.3", "--reason", "seen"], None);
+    let shown = json(&project, &["task", "show", "1.3"], 0);
+    assert_eq!((&shown["task"]["status"], &shown["outcome"]), (&"complete".into(), &"passed".into()));
+}
+
+#[test]
+fn states_that_were_there_first_are_given_and_believed() {
+    // By the base.
+    let (project, repository, _judge) = started("");
+    repository.git(["checkout", "-q", "main"]);
+    project.write("PLAN.md", completed(PLAN));
+    repository.commit("plan");
+    repository.git(["branch", "-q", "-f", "topic"]);
+    repository.git(["checkout", "-q", "topic"]);
+    project.run(&["task", "done", "1.1"]).exits(0);
+    assert_eq!(briefs(&project).len(), 0);
+    // By the file, where no commit has it. What changes later is compared with that.
+    let (project, repository, _judge) = started("");
+    repository.git(["checkout", "-q", "main"]);
+    repository.git(["rm", "-q", "--cached", "PLAN.md"]);
+    project.write(".git/info/exclude", "PLAN.md\n");
+    repository.git(["commit", "-q", "-a", "-m", "no plan"]);
+    repository.git(["branch", "-q", "-f", "topic"]);
+    repository.git(["checkout", "-q", "topic"]);
+    project.write("PLAN.md", completed(PLAN)).write("a.md", "three\n");
+    project.run(&["task", "done", "1.1"]).exits(0);
+    assert_eq!(briefs(&project).len(), 0);
+    project.write("PLAN.md", completed(PLAN).replace("`[pending]`", "`[complete]`"));
+    says(&project, "Too thin.", REVISE);
+    project.run(&["task", "done", "1.2"]).exits(1);
+    project.write("PLAN.md", completed(PLAN).replace("they stand", "anything"));
+    let ran = project.run(&["task", "review", "1.1"]).exits(1);
+    assert!(ran.stderr.contains("the words from the time when it was first seen"), "{}", ran.stderr);
+}
+
+/// SVC-12.
+#[test]
+fn attack_17_reviews_that_are_off_leave_an_event() {
+    let (project, _repository, _judge) = started("review: {enabled: false}\n");
+    let answer = json(&project, &["task", "done", "1.1"], 0);
+    assert!(answer["warnings"].to_string().contains("`review.enabled` is false"), "{answer}");
+    let [(kind, body)] = &events(&project)[..] else { panic!("one event") };
+    assert_eq!((kind.as_str(), &body["status"]), ("review_skipped", &"complete".into()));
+    // It is recorded, so it is not judged again when reviews are on.
+    let ran = project.run(&["task", "show", "1.1"]).exits(0);
+    assert!(ran.stdout.contains("[complete]"), "{}", ran.stdout);
+}
+
+#[test]
+fn attack_17_status_shows_a_plan_that_disagrees_and_reconcile_sets_it_right() {
+    let (project, _repository, _judge) = started("");
+    says(&project, "Too thin.", REVISE);
+    json(&project, &["task", "done", "1.1"], 1);
+    assert_eq!(json(&project, &["status"], 0)["disagreements"], serde_json::json!([]));
+    let before = project.read("PLAN.md");
+    project.write("PLAN.md", completed(&before));
+    let found = json(&project, &["status"], 0)["disagreements"][0].clone();
+    let expected = serde_json::json!({
+        "door": "task", "file": "PLAN.md", "id": "1.1", "file_says": "complete", "ledger_says": "in_progress",
+    });
+    assert_eq!(found, expected);
+    let events = events(&project).len();
+    assert_eq!(json(&project, &["reconcile", "--dry-run"], 1)["disagreements"][0], expected);
+    assert_eq!(project.read("PLAN.md"), completed(&before));
+    let said = project.run(&["reconcile"]).exits(0).stdout;
+    assert!(said.contains("PLAN.md: 1.1 is complete, but the ledger says in_progress\n"), "{said}");
+    assert_eq!(project.read("PLAN.md"), before);
+    // The ledger followed nothing.
+    assert_eq!(super::events(&project).len(), events);
+    json(&project, &["reconcile", "--dry-run"], 0);
+}
