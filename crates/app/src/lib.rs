@@ -17,6 +17,7 @@ pub mod doors;
 mod failure;
 pub mod feed;
 pub mod find;
+mod gates;
 pub mod hook;
 pub mod init;
 pub mod jobs;

@@ -32,6 +32,8 @@ pub struct Project {
     pub file: Option<FileBytes>,
     /// By what a gate judges; none for a question.
     pub authority: Option<Arc<Authority>>,
+    /// The project as gates see it, where that was looked up for a question; otherwise why no gate would judge here.
+    pub gate: Option<Result<Arc<Self>, String>>,
 }
 
 impl Project {
@@ -59,7 +61,7 @@ impl Project {
         let config = config::resolve(gathered, flags, environment, &checks::problem)?;
         let root = root_at(&config.root)?;
         let (author, file) = (author::vendor(), gathered.project.clone());
-        Ok(Self { config, root, here, author, all_at_once: false, file, authority: None })
+        Ok(Self { config, root, here, author, all_at_once: false, file, authority: None, gate: None })
     }
 
     /// The same project with another worktree's files.
@@ -72,6 +74,7 @@ impl Project {
             here: folder.to_owned(),
             file: self.file.clone(),
             authority: self.authority.clone(),
+            gate: None,
             ..*self
         })
     }
@@ -123,7 +126,14 @@ impl Project {
 
     pub fn planner_for(&self, panelists: Vec<Panelist>) -> Result<Planner, Failure> {
         let at_once = self.config.limits.reviewers_at_once;
-        let panel = Panel::new(panelists, self.root.path(), at_once, &self.surroundings());
+        let (root, gate) = (self.root.path(), self.gate.as_ref().and_then(|gate| gate.as_ref().ok()));
+        let panel = match &self.authority {
+            Some(_) => Panel::new(panelists, root, at_once, &self.surroundings()),
+            None => {
+                let gate = gate.filter(|gate| gate.root.path() == root).map(|gate| gate.surroundings());
+                Panel::of_question(panelists, root, at_once, gate.as_ref())
+            }
+        };
         Ok(Planner {
             root: self.root.clone(),
             panel: match &self.file {

@@ -3,9 +3,10 @@
 use crate::answer::v1::{Answer, Planned, Question, Verdict};
 use crate::authority::FlagsFrom;
 use crate::doors::CLI;
+use crate::project::Project;
 use crate::reader::Reader;
 use crate::spent::Spent;
-use crate::{Failure, author, change, next, project};
+use crate::{Failure, author, change, gates, next, project};
 use countersign_core::ids::Subject;
 use countersign_core::outcome::Outcome;
 use countersign_core::plan::{Assignment, ReviewerKind};
@@ -74,6 +75,7 @@ pub async fn question(
 
 /// The answer about a round that has ended. `again` says how to submit the same work again.
 pub async fn answer(
+    project: &Project,
     engine: &Engine,
     ticket: &Ticket,
     stored: &Stored,
@@ -88,7 +90,9 @@ pub async fn answer(
     }
     let spent = Spent::of(engine.ledger(), &stored.review).await?;
     warnings.extend(kept_failures(ticket.kept_failures(stored)));
-    Ok(Answer::new(Some(outcome), Verdict::of(stored, spent, next)).warned(warnings))
+    let gates = gates::of(project, &stored.review)?;
+    let verdict = Verdict { gates, ..Verdict::of(stored, spent, next) };
+    Ok(Answer::new(Some(outcome), verdict).warned(warnings))
 }
 
 fn kept_failures(count: usize) -> Option<String> {

@@ -6,7 +6,7 @@ use crate::project::Project;
 use crate::reader::Reader;
 use crate::server_state::ReviewState;
 use crate::spent::Spent;
-use crate::{Failure, find, next};
+use crate::{Failure, find, gates, next};
 use countersign_engine::ledger::{Ledger, Stored};
 
 /// The named review, or the one that was opened last.
@@ -17,7 +17,8 @@ pub async fn show(project: &Project, typed: Option<&str>) -> Result<Answer<Verdi
         None => find::latest(&ledger).await?,
     };
     let Some(stored) = ledger.review(&id).await? else { return Err(find::not_found(id.as_str())) };
-    let answer = shown(&ledger, &stored).await?;
+    let mut answer = shown(&ledger, &stored).await?;
+    answer.own.gates = gates::of(project, &stored.review)?;
     ledger.close().await;
     // The command succeeded, whatever the outcome of the review.
     Ok(answer.done())

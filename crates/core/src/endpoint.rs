@@ -23,6 +23,10 @@ pub struct Endpoint {
     /// Programs of the same name that were passed over at a gate, because their place is not trusted.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub skipped: Vec<String>,
+    /// Whether scripts of the project took part, as they are in the trusted commit. Without it such scripts were those of the
+    /// work, which a gate does not use.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub trusted_scripts: bool,
     /// The digest of the configuration by which it was asked, where that is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub configuration: Option<Digest>,
@@ -52,6 +56,7 @@ impl Endpoint {
         self.variables.extend(other.variables);
         self.files.extend(other.files);
         self.skipped.extend(other.skipped);
+        self.trusted_scripts |= other.trusted_scripts;
         self.configuration = self.configuration.or(other.configuration);
         self
     }
@@ -72,6 +77,9 @@ impl Endpoint {
         parts.count(self.variables.len());
         for (name, value) in &self.variables {
             parts.text(name).text(value.as_str());
+        }
+        if self.trusted_scripts {
+            parts.text("trusted scripts");
         }
         Some(parts.digest())
     }
@@ -98,6 +106,7 @@ mod tests {
             variable("HOME", "/root"),
             variable("HOME", "/tmp"),
             program("/usr/bin/claude").and(service("https://api.example")),
+            Endpoint { trusted_scripts: true, ..program("/usr/bin/claude") },
         ];
         let marks: Vec<_> = all.iter().map(Endpoint::mark).collect();
         for (i, mark) in marks.iter().enumerate() {

@@ -134,12 +134,23 @@ impl TrustedPlaces {
         (None, refused)
     }
 
+    /// Whether a folder is not there, and would be in a trusted one: whoever makes it could as well write into that one.
+    fn is_missing_below_trusted(&self, folder: &Path) -> bool {
+        let is_missing = |path: &&Path| path.symlink_metadata().is_err();
+        let has_parent = folder.components().any(|part| part == std::path::Component::ParentDir);
+        let there = folder.ancestors().find(|path| !is_missing(path));
+        is_missing(&folder)
+            && !has_parent
+            && there.is_some_and(|there| self.problem(&there.join(".")).is_none())
+    }
+
     /// The folders of a `PATH` that are trusted themselves: what scripts call by name is found there or nowhere.
     pub fn path(&self, path: Option<&OsStr>) -> OsString {
         let given = path.map(|path| std::env::split_paths(path).collect::<Vec<_>>()).unwrap_or_default();
         let mut folders: Vec<PathBuf> = vec![];
         for folder in given.into_iter().chain(std::env::split_paths(USUAL)) {
-            let is_trusted = folder.is_absolute() && self.problem(&folder.join(".")).is_none();
+            let is_trusted = folder.is_absolute()
+                && (self.problem(&folder.join(".")).is_none() || self.is_missing_below_trusted(&folder));
             if is_trusted && !folders.contains(&folder) {
                 folders.push(folder);
             }

@@ -6,6 +6,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on should say where")]
 
+mod attack;
 mod chat;
 mod gemini;
 mod golden;
@@ -20,6 +21,7 @@ mod served;
 mod terminal;
 mod wire;
 
+pub use attack::{honest as honest_row, row as attack_row};
 pub use chat::{Chat, ChatApi};
 pub use gemini::{Gemini, GeminiApi};
 pub use golden::Golden;

@@ -94,6 +94,16 @@ impl Project {
         Ok(Self { authority: Some(Arc::new(authority)), ..project })
     }
 
+    /// Looks up what gates use here. A question is then asked as a gate asks it where nothing differs, and its answer says
+    /// whether gates count it.
+    pub async fn beside_gate(mut self) -> Self {
+        if self.authority.is_none() {
+            let gate = Self::for_gate(self.here.clone(), &Flags::default(), FlagsFrom::Caller).await;
+            self.gate = Some(gate.map(Arc::new).map_err(|failure| failure.message));
+        }
+        self
+    }
+
     /// The commit whose files are trusted; none for a question.
     pub fn trusted_commit(&self) -> Option<&str> {
         self.authority.as_ref().and_then(|authority| authority.commit.as_deref())

@@ -7,6 +7,7 @@
 mod actor;
 mod apply;
 mod basis;
+mod counts;
 mod dispute;
 mod due;
 mod event;
@@ -19,6 +20,7 @@ mod step;
 pub use actor::{Actor, ActorKind, Channel, Evidence, Signature};
 pub use apply::{apply, fold};
 pub use basis::{Bases, Basis, NewNotes, Standing};
+pub use counts::{Advisory, AtGate};
 pub use dispute::{DISPUTES, Dispute, dispute_notes, dispute_rule};
 pub use due::{Effect, due};
 pub use event::{By, Decision, Event, Verb};
@@ -299,7 +301,7 @@ impl Round {
     /// Whether every question of these assignments was answered here, by the same reviewers at the same places.
     pub(crate) fn answers_all(&self, assignments: &[Assignment]) -> bool {
         let answered = |candidate: &Candidate| {
-            self.answers.get(&candidate.key).is_some_and(|given| given.place == candidate.place)
+            self.answers.get(&candidate.key).is_some_and(|given| candidate.counts(given.place.as_ref()))
         };
         assignments.iter().all(|assignment| assignment.candidates.iter().any(answered))
     }

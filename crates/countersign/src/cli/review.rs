@@ -127,6 +127,7 @@ pub async fn run(
         }
     };
     project.author = options.author.or(project.author);
+    let project = project.beside_gate().await;
     let planner = project.planner(options.max_inline_files)?;
     let wanted = ReviewRequest { change, ..wanted(&project, &options).await? };
     let prepared = wanted.prepare(&project, &planner, &mut warnings).await?;
@@ -135,11 +136,12 @@ pub async fn run(
     }
     let engine = project.engine(planner).await?;
     let ticket = engine.submit(prepared).await?;
-    conclude(&engine, &ticket, printer, cancel, &again(&options), warnings).await
+    conclude(&project, &engine, &ticket, printer, cancel, &again(&options), warnings).await
 }
 
 /// Waits for the end of a round, prints the answer and notes that it was read.
 pub async fn conclude(
+    project: &Project,
     engine: &Engine,
     ticket: &Ticket,
     printer: &Printer,
@@ -148,7 +150,7 @@ pub async fn conclude(
     warnings: Vec<String>,
 ) -> Result<Answer, Failure> {
     let stored = printer.during(engine, engine.wait(ticket, cancel)).await?;
-    let answer = review::answer(engine, ticket, &stored, again, warnings).await?;
+    let answer = review::answer(project, engine, ticket, &stored, again, warnings).await?;
     let hints = if printer.quiet { &[] } else { answer.own.next.as_slice() };
     let text = verdict_text(&answer.own, hints, false);
     let answer = delivered(Answer::of(answer, text), engine, Some(ticket), printer, cancel).await?;

@@ -29,7 +29,7 @@ pub async fn run(
 ) -> Result<Answer, Failure> {
     let project = Project::find(global.config.as_deref(), None)?;
     let (engine, ticket) = rule(&project, &options.id, &options.from, || read(&options.from)).await?;
-    super::review::conclude(&engine, &ticket, printer, cancel, "run the review again", vec![]).await
+    super::review::conclude(&project, &engine, &ticket, printer, cancel, "run the review again", vec![]).await
 }
 
 fn read(from: &Path) -> std::io::Result<String> {

@@ -15,7 +15,7 @@ pub struct ShowOptions {
 
 pub async fn run(global: &Global, options: ShowOptions) -> Result<Answer, Failure> {
     let project = Project::find(global.config.as_deref(), None)?;
-    Ok(answer(show(&project, options.id.as_deref()).await?))
+    Ok(answer(show(&project.beside_gate().await, options.id.as_deref()).await?))
 }
 
 pub fn answer(answer: v1::Answer<Verdict>) -> Answer {

@@ -218,5 +218,17 @@ fn footer(verdict: &Verdict) -> String {
     if shown.paid {
         parts.push(cost.spent.words());
     }
+    parts.extend(gate_words(verdict));
     dim(&parts.join(" · "))
+}
+
+/// Whether gates count a pass.
+fn gate_words(verdict: &Verdict) -> Option<String> {
+    let gates = verdict.gates.as_ref()?;
+    let passed = verdict.review.outcome.is_some_and(|outcome| outcome.0 == Outcome::Passed);
+    let words = match gates.count {
+        true => "gates count it".to_owned(),
+        false => format!("gates do not count it: {}", visible_line(&gates.why.join("; "))),
+    };
+    passed.then_some(words)
 }

@@ -12,5 +12,6 @@ mod real_opencode;
 mod real_qr;
 mod real_run;
 mod real_task;
+mod real_tricks;
 mod real_wiring;
 mod real_workflows;

@@ -16,14 +16,14 @@ use std::process::Command;
 const PAGE: &str = "page.md";
 
 /// A project under git with a judge that fails what has the word BAD in it, and the hook installed.
-struct Hooked<D: Dialect> {
-    bench: Bench<D>,
+pub struct Hooked<D: Dialect> {
+    pub bench: Bench<D>,
     repository: Repository,
 }
 
 impl<D: Dialect> Hooked<D> {
     /// `write` is the tool that gives the page a content.
-    fn new(mut bench: Bench<D>, service: Loopback<D>, policy: &str) -> Self {
+    pub fn new(mut bench: Bench<D>, service: Loopback<D>, policy: &str) -> Self {
         bench.service = service;
         let name = bench.driven.name;
         let project = &bench.project;
@@ -57,13 +57,13 @@ impl<D: Dialect> Hooked<D> {
     }
 
     /// Runs the program with a prompt.
-    fn works(&self, args: &[&str], variables: &[(&str, &str)]) -> Ran {
+    pub fn works(&self, args: &[&str], variables: &[(&str, &str)]) -> Ran {
         let mut command: Command = self.bench.program();
         command.args(args).envs(variables.iter().copied());
         Running::fed(&mut command, b"Write a page about the weather.").wait()
     }
 
-    fn lines(&self, file: &str) -> Vec<Value> {
+    pub fn lines(&self, file: &str) -> Vec<Value> {
         let text = std::fs::read_to_string(self.bench.project.home().join(file)).unwrap_or_default();
         text.lines().filter(|line| !line.is_empty()).map(|line| serde_json::from_str(line).unwrap()).collect()
     }
@@ -122,7 +122,7 @@ impl<D: Dialect> Hooked<D> {
         self.bench.assert_nothing_runs();
     }
 
-    fn countersign(&self, args: &[&str]) -> String {
+    pub fn countersign(&self, args: &[&str]) -> String {
         let mut command = self.bench.project.command(args);
         Running::start(&mut command).wait().exits(0).stdout
     }
@@ -158,7 +158,7 @@ fn claude(wrong: usize, policy: &str) -> Hooked<countersign_testkit::MessagesApi
     Hooked::new(bench, service, policy)
 }
 
-const CLAUDE: [&str; 7] =
+pub const CLAUDE: [&str; 7] =
     ["-p", "--output-format", "json", "--permission-mode", "acceptEdits", "--allowedTools", "Bash"];
 
 /// SVC-11.
@@ -183,6 +183,15 @@ fn codex(wrong: usize, policy: &str) -> Hooked<countersign_testkit::ResponsesApi
         let command = format!("printf '{}' >{PAGE}", content.replace('\n', "\\n"));
         Act::Use { tool: "exec_command", input: json!({ "cmd": command }) }
     }));
+    codex_by(bench, service, policy)
+}
+
+/// Codex with a model that does as given, in a project that it trusts.
+pub fn codex_by(
+    bench: Bench<countersign_testkit::ResponsesApi>,
+    service: Responses,
+    policy: &str,
+) -> Hooked<countersign_testkit::ResponsesApi> {
     let hooked = Hooked::new(bench, service, policy);
     let (url, root) = (hooked.bench.service.url(), hooked.bench.project.root().canonicalize().unwrap());
     let settings = settings_for(&url) + &format!("[projects.{root:?}]\ntrust_level = 'trusted'\n");
@@ -192,7 +201,7 @@ fn codex(wrong: usize, policy: &str) -> Hooked<countersign_testkit::ResponsesApi
     hooked
 }
 
-const CODEX_EXEC: [&str; 6] =
+pub const CODEX_EXEC: [&str; 6] =
     ["exec", "--json", "-s", "workspace-write", "--dangerously-bypass-hook-trust", "-"];
 
 /// SVC-11.

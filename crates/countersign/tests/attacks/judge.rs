@@ -108,6 +108,28 @@ fn files(folder: &Path) -> Vec<std::path::PathBuf> {
     all
 }
 
+/// What a plain review records must not be what a gate uses later, where the author could choose a module of the judge.
+#[test]
+fn attack_17_a_module_that_is_edited_only_while_a_plain_review_asks() {
+    let case = Case::new();
+    case.project.write("words.py", "BAD = 'nothing has this word'\n");
+    for more in [&[][..], &["--subject", "x"], &["--no-cache"]] {
+        let plain = [&["review", "--change"], more].concat();
+        let ran = Running::start(&mut case.agent(&plain)).wait().exits(0);
+        assert!(ran.stdout.contains("gates do not count it"), "{ran:?}");
+    }
+    case.repository.git(["checkout", "-q", "words.py"]);
+    judged(&case.gate_with(&["--subject", "x"], |_| {}));
+    judged(&case.gate());
+    held(&case.hook());
+    row(
+        "a module of the judge edited while a plain review asks, then put back",
+        "review --gate, hook",
+        "asked again by the trusted script",
+        "review and show say that gates do not count it",
+    );
+}
+
 #[test]
 fn attack_17_a_run_check_is_edited() {
     let case = Case::untrusted();

@@ -1,5 +1,6 @@
 //! A repository whose reviewer is a script of the project, as in the README, and an agent that stops with bad work in it.
 
+pub use countersign_testkit::attack_row as row;
 use countersign_testkit::{Project, Ran, Repository, Running};
 use serde_json::json;
 use std::path::PathBuf;
@@ -111,9 +112,4 @@ pub fn judged(ran: &Ran) {
 #[track_caller]
 pub fn held(ran: &Ran) {
     assert!(ran.stdout.contains(r#""decision":"block""#) && ran.stdout.contains(FINDING), "{ran:?}");
-}
-
-/// Notes what an attack comes to, for the table.
-pub fn row(attack: &str, door: &str, outcome: &str, visible: &str) {
-    println!("attack | {attack} | {door} | {outcome} | {visible}");
 }

@@ -3,7 +3,16 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on should say where")]
 
+mod honest;
 mod judge;
 mod kit;
 mod rules;
+mod same_bytes;
 mod trust;
+
+use countersign_testkit::Project;
+
+/// A new project for the program under test.
+fn project() -> Project {
+    Project::new(env!("CARGO_BIN_EXE_countersign")).trusting()
+}

@@ -196,6 +196,12 @@ async fn attack_17_edited_scripts_do_not_judge_at_a_gate() {
         assert_eq!(judged.outcome, Outcome::NoVerdict(NoVerdict::Unavailable), "{judged:?}");
         assert!(judged.details.iter().all(|words| words.contains("trusted commit")), "{judged:?}");
     }
+    countersign_testkit::attack_row(
+        "check, helper module and review command edited",
+        "gate",
+        "the trusted scripts judge",
+        "the findings",
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -222,4 +228,10 @@ async fn attack_17_programs_of_untrusted_folders_do_not_judge_at_a_gate() {
         assert_eq!(judged.outcome, Outcome::NoVerdict(NoVerdict::Unavailable), "{judged:?}");
         assert!(judged.details.iter().all(|words| words.contains("is not trusted to judge")), "{judged:?}");
     }
+    countersign_testkit::attack_row(
+        "programs in front of the PATH",
+        "gate",
+        "the trusted program, or no verdict",
+        "the ledger names the skipped one",
+    );
 }

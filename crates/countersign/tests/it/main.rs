@@ -40,7 +40,6 @@ mod replies;
 mod reuse;
 mod reviewers;
 mod run;
-mod same_bytes;
 mod serve;
 mod services;
 mod shells;

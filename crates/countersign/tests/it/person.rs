@@ -75,6 +75,12 @@ fn attack_17_an_agent_is_seen_behind_an_empty_environment_and_a_terminal_of_its_
         assert!(!said.contains("countersign unblock"), "{line}: {said}");
     }
     assert!(!is_lifted(&project, &id));
+    countersign_testkit::attack_row(
+        "env -i, script, setsid, nohup below an agent program",
+        "unblock",
+        "refused",
+        "the message names the process",
+    );
 }
 
 /// A variable that was there when an ancestor began stays in what the kernel shows of it.
@@ -90,6 +96,12 @@ fn attack_17_a_mark_that_was_taken_away_is_found_in_the_processes_above() {
         assert!(said.contains(mark) && said.contains("is set in process "), "{mark}: {said}");
     }
     assert!(!is_lifted(&project, &id));
+    countersign_testkit::attack_row(
+        "a mark taken away by env -i",
+        "unblock",
+        "refused",
+        "the message names the variable",
+    );
 }
 
 /// The file by which a program is known, whatever its process is called.
@@ -109,6 +121,12 @@ fn attack_17_the_packages_of_agent_programs_are_known() {
         assert!(said.contains(&format!("an ancestor of this one, is {program} (")), "{file}: {said}");
     }
     assert!(!is_lifted(&project, &id));
+    countersign_testkit::attack_row(
+        "an agent program under another name",
+        "unblock",
+        "refused",
+        "the message names the process",
+    );
 }
 
 /// A terminal that is merely there is not enough: it must be the one that controls the process.
@@ -121,6 +139,7 @@ fn attack_17_a_terminal_without_control_is_none() {
     let said = on_terminal(&project, None, &format!("{unblock} </dev/null"));
     assert!(said.contains("standard input is not a terminal"), "{said}");
     assert!(!is_lifted(&project, &id));
+    countersign_testkit::attack_row("a terminal of another session", "unblock", "refused", "the message");
 }
 
 /// Terminals of people: a shell in a shell, a recorded one, and those of tmux, ssh, editors and containers, whose processes
@@ -151,4 +170,10 @@ fn attack_17_terminals_of_people_work() {
         );
         assert!(lift["terminal"].as_str().unwrap().starts_with("/dev/"), "{above}: {lift}");
     }
+    countersign_testkit::attack_row(
+        "$USER set to another name",
+        "unblock",
+        "the account is recorded",
+        "show, log",
+    );
 }

@@ -113,6 +113,12 @@ fn attack_17_where_decisions_are_signed_a_terminal_is_not_enough() {
         (&"ann@x".into(), &"signed".into(), &true.into())
     );
     assert!(decision["signers"].as_str().unwrap().starts_with("countersign.signers (as of "), "{decision}");
+    countersign_testkit::attack_row(
+        "a terminal where decisions are signed",
+        "approve and others",
+        "refused",
+        "the message",
+    );
 }
 
 /// An agent has no signature made here, also with a key that asks nothing.
@@ -125,6 +131,7 @@ fn attack_17_an_agent_does_not_sign() {
         assert!(said.contains("only a person may sign a decision here"), "{said}");
     }
     assert!(!at.is_decided());
+    countersign_testkit::attack_row("--sign by an agent", "approve", "refused", "the message names the mark");
 }
 
 #[test]
@@ -152,6 +159,12 @@ fn attack_17_a_signature_of_something_else_is_refused_and_says_why() {
         at.project.command(&["approve", &at.review, "--reason", "read it", "--signature", "statement.sig"]);
     let ran = Running::start(command.env("CLAUDECODE", "1")).wait().exits(0);
     assert!(ran.stdout.contains("approve by ann@x (signed with SHA256:"), "{}", ran.stdout);
+    countersign_testkit::attack_row(
+        "a signature of another review, digest or action",
+        "approve --signature",
+        "refused",
+        "the message",
+    );
 }
 
 /// After the review went on, the same signature is of another state.
@@ -165,6 +178,12 @@ fn attack_17_a_signature_holds_once() {
     at.project.run(&args).exits(6);
     let said = at.decide("unblock", "once", "statement.sig").exits(2).stderr;
     assert!(said.contains("incorrect signature"), "{said}");
+    countersign_testkit::attack_row(
+        "a signature used again",
+        "approve --signature",
+        "refused",
+        "the message",
+    );
 }
 
 #[test]
@@ -183,6 +202,12 @@ fn attack_17_lines_that_allow_anybody_or_any_use_do_not_count() {
         assert!(said.contains(why), "{options}: {said}");
         assert!(!at.is_decided(), "{options}");
     }
+    countersign_testkit::attack_row(
+        "allowed signers with * or without our namespace",
+        "approve --signature",
+        "refused",
+        "the message",
+    );
 }
 
 /// The judged work does not choose who may sign: neither by its own file, nor by `HOME`.
@@ -211,6 +236,12 @@ fn attack_17_the_work_does_not_choose_its_signers() {
     std::fs::create_dir_all(&folder).unwrap();
     std::fs::write(folder.join("allowed_signers"), own).unwrap();
     at.project.run(&args).exits(0);
+    countersign_testkit::attack_row(
+        "a key added to countersign.signers in the working tree",
+        "approve --signature",
+        "refused",
+        "the message",
+    );
 }
 
 /// A dispute of a stopped review is a person's too, so it is signed.
@@ -239,6 +270,12 @@ fn attack_17_a_dispute_is_signed_with_its_evidence() {
     assert!(ran.code == 0 || ran.code == 1, "{ran:?}");
     let json = at.project.run(&["show", &at.review, "--json"]).exits(0).json();
     assert_eq!(json["review"]["disputes"][0]["channel"], "signed", "{json}");
+    countersign_testkit::attack_row(
+        "another evidence under a signed dispute",
+        "dispute --signature",
+        "refused",
+        "the message",
+    );
 }
 
 /// A signature can come with a pull request, as a ref.
@@ -254,4 +291,10 @@ fn attack_17_a_signature_in_a_ref_counts_like_a_file() {
         at.repository.git(["update-ref", &format!("refs/countersign/decisions/{}", at.review), blob.trim()]);
         at.decide("approve", "r", "ref").exits(exit);
     }
+    countersign_testkit::attack_row(
+        "a forged signature in a ref",
+        "approve --signature",
+        "refused",
+        "the message",
+    );
 }

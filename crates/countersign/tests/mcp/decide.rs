@@ -78,6 +78,12 @@ fn attack_17_another_home_allows_nothing() {
         let decide = json!({ "review": review, "verb": "approve", "reason": "known" });
         assert_eq!(client.bad("review_decide", decide)["code"], "people_only");
     }
+    countersign_testkit::attack_row(
+        "HOME with a file that allows deputies",
+        "MCP decide",
+        "refused",
+        "the answer",
+    );
 }
 
 #[test]

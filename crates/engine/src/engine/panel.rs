@@ -241,12 +241,41 @@ impl Panel {
             let identity = panelist.judge.identity(&scripts);
             let mut place = place::place(&panelist.judge, root, &environment);
             place.skipped = surroundings.skipped(&place.programs);
+            let commands = place::commands(&panelist.judge);
+            place.trusted_scripts = commands.iter().any(|words| surroundings.has_scripts(words, root));
             let slots = Slots::new(panelist.concurrency);
             Seat { panelist: Arc::new(panelist), identity, place, files: Arc::default(), slots }
         };
         let seats = panelists.into_iter().map(seat).collect();
         let checks = Slots::new(checks_at_once);
         Self { seats, surroundings: Arc::new(surroundings.clone()), checks, checks_at_once }
+    }
+
+    /// The panel of a question that no gate asks. Where files, programs and variables of its caller are the trusted ones, it
+    /// asks as a gate does, so that a gate need not ask again.
+    pub fn of_question(
+        panelists: Vec<Panelist>,
+        root: &Path,
+        checks_at_once: usize,
+        gate: Option<&Surroundings>,
+    ) -> Self {
+        let Some(gate) = gate else {
+            return Self::new(panelists, root, checks_at_once, &Surroundings::own());
+        };
+        let own = Self::new(panelists.clone(), root, checks_at_once, &Surroundings::own());
+        let at_gate = Self::new(panelists, root, checks_at_once, gate);
+        let has_trusted = |seat: &Seat| {
+            let commands = place::commands(&seat.panelist.judge);
+            commands.iter().all(|words| gate.has_trusted_scripts(words, root))
+        };
+        let is_same = |(own, other): (&Seat, &Seat)| {
+            let place = Endpoint { trusted_scripts: own.place.trusted_scripts, ..other.place.clone() };
+            own.identity == other.identity && own.place.mark() == place.mark() && has_trusted(other)
+        };
+        match own.seats.iter().zip(&at_gate.seats).all(is_same) {
+            true => at_gate,
+            false => own,
+        }
     }
 
     /// The panel as the plan needs to know it. `prompt_bytes` is the most that is put into a question.

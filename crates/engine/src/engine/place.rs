@@ -2,10 +2,11 @@
 //! variables of the environment that steer it.
 
 use super::panel::Judge;
-use crate::installed;
+use crate::installed::{self, TRUSTED_FOLDERS};
 use crate::programs::steers;
+use crate::reviewer::Marked;
 use crate::worker::Worker;
-use countersign_core::digest::Digest;
+use countersign_core::digest::{Digest, Parts};
 use countersign_core::endpoint::{Endpoint, ProgramFile};
 use countersign_core::text;
 use std::collections::BTreeMap;
@@ -64,8 +65,41 @@ fn of_command(argv: &[String], root: &Path, environment: &Variables) -> Endpoint
     let mut variables = steering(environment);
     // What a script calls by name is found by this.
     let path = environment.iter().find(|(name, _)| name == PATH);
-    variables.extend(path.map(|(_, value)| (PATH.to_owned(), Digest::of(value.as_bytes()))));
+    variables.extend(path.map(|(_, value)| (PATH.to_owned(), of_path(value))));
     Endpoint { programs, services: addresses(environment), variables, ..Endpoint::default() }
+}
+
+/// Names the folders of a `PATH` in their order. Folders of the system at its end, and those that it has twice, choose no
+/// other program.
+fn of_path(path: &OsStr) -> Digest {
+    let mut folders: Vec<PathBuf> = vec![];
+    for folder in std::env::split_paths(path) {
+        if !folders.contains(&folder) {
+            folders.push(folder);
+        }
+    }
+    let is_of_system = |folder: &PathBuf| TRUSTED_FOLDERS.iter().any(|known| folder.starts_with(known));
+    while folders.last().is_some_and(is_of_system) {
+        folders.pop();
+    }
+    let mut parts = Parts::new("path/1");
+    parts.count(folders.len());
+    for folder in folders {
+        parts.bytes(folder.as_os_str().as_bytes());
+    }
+    parts.digest()
+}
+
+/// The commands of the user's own that take part in a reviewer.
+pub(super) fn commands(judge: &Judge) -> Vec<&[String]> {
+    match judge {
+        Judge::Command(command) => vec![&command.argv],
+        Judge::Marked(Marked { worker: Worker::Command { argv, .. }, .. }) => vec![argv],
+        Judge::TwoCall(two) => {
+            [&two.reviewer.judge, &two.parser.judge].into_iter().flat_map(commands).collect()
+        }
+        _ => vec![],
+    }
 }
 
 /// A program as it is found, with the interpreters that run it. Empty where it is not found.

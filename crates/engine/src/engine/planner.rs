@@ -15,6 +15,7 @@ use countersign_core::plan::{self, Assignment, Plan, Reviewer};
 use countersign_core::policy::{self, GateFiles, Policy};
 use countersign_core::prompt::{self, Body, Question, ShownFile};
 use countersign_core::redact::Redaction;
+use countersign_core::review::{AtGate, Review};
 use countersign_core::rule::Rule;
 use countersign_core::submission::{Content, Material, Output, Submission};
 use std::time::Duration;
@@ -114,6 +115,14 @@ impl Planner {
         }
         let plan = plan::plan(&request.rules, &submission, reviewers, self.redaction.identity())?;
         Ok(Prepared { request, submission, plan })
+    }
+
+    /// What a gate with this planner and these rules makes of the latest round of a review.
+    pub fn at_gate(&self, mut rules: Vec<Rule>, review: &Review) -> AtGate {
+        super::redact::rules(&self.redaction, &mut rules);
+        let Some(round) = review.round() else { return AtGate::default() };
+        let asks = plan::plan(&rules, &round.submission, &self.reviewers(), self.redaction.identity());
+        AtGate::of(round, &asks.map(|plan| plan.assignments).unwrap_or_default())
     }
 
     /// A question as it would be asked, and whether it has to be.

@@ -21,33 +21,55 @@ pub(crate) enum Purpose {
 pub(crate) struct Line {
     pub words: Vec<String>,
     pub variables: Variables,
+    /// The files of the project that take part, by their paths there.
+    pub scripts: Vec<PathBuf>,
+}
+
+impl Line {
+    /// A command line that no gate starts.
+    fn of(words: Vec<String>, root: &Path) -> Self {
+        Self { words, variables: vec![(TREE.into(), root.into())], scripts: vec![] }
+    }
 }
 
 impl Surroundings {
+    /// Whether files of the project take part in a reviewer's command at a gate; also where that cannot be told.
+    pub(crate) fn has_scripts(&self, words: &[String], root: &Path) -> bool {
+        let line = || self.line(words, root, Path::new("/"));
+        self.gate.is_some() && line().map_or(true, |line| !line.scripts.is_empty())
+    }
+
+    /// Whether a command may be started at this gate, and all files of the project that take part are those of the trusted
+    /// commit.
+    pub(crate) fn has_trusted_scripts(&self, words: &[String], root: &Path) -> bool {
+        let Some(gate) = &self.gate else { return false };
+        let line = self.line(words, root, Path::new("/"));
+        line.is_ok_and(|line| line.scripts.iter().all(|script| gate.is_unchanged(script)))
+    }
+
     /// The words of a command as they may be started in `folder`; as they are where this is no gate.
     pub(crate) fn line(&self, words: &[String], root: &Path, folder: &Path) -> Result<Line, String> {
         let Some(gate) = &self.gate else {
-            return Ok(Line { words: words.to_vec(), variables: vec![(TREE.into(), root.into())] });
+            return Ok(Line::of(words.to_vec(), root));
         };
         let mut lines = Lines::new(self, gate, root, folder, Purpose::Reviewer);
         let all: Vec<Word> =
             words.iter().map(|text| Word { text: text.clone(), span: 0..0, is_plain: true }).collect();
         let new = lines.command(&all, &[], true)?;
         let words = words.iter().zip(new).map(|(word, new)| new.unwrap_or_else(|| word.clone())).collect();
-        Ok(Line { words, variables: lines.variables() })
+        Ok(Line { words, variables: lines.variables(), scripts: lines.scripts })
     }
 
     /// The text of a check, for a shell in the project; the first word is the shell.
     pub(crate) fn shell_line(&self, text: &str, root: &Path) -> Result<Line, String> {
         let Some(gate) = &self.gate else {
-            let words = vec!["sh".to_owned(), text.to_owned()];
-            return Ok(Line { words, variables: vec![(TREE.into(), root.into())] });
+            return Ok(Line::of(vec!["sh".to_owned(), text.to_owned()], root));
         };
         let mut lines = Lines::new(self, gate, root, root, Purpose::Check);
         let text = lines.text(text)?;
         let shell = self.trusted_program(gate, "sh")?;
         let words = vec![shell.to_string_lossy().into_owned(), text];
-        Ok(Line { words, variables: lines.variables() })
+        Ok(Line { words, variables: lines.variables(), scripts: lines.scripts })
     }
 }
 
@@ -63,6 +85,8 @@ struct Lines<'a> {
     in_project: bool,
     /// The folders that relative paths may be meant from: the first one, and those it changes to.
     bases: Vec<PathBuf>,
+    /// Files of the project that take part, by their paths there.
+    scripts: Vec<PathBuf>,
     /// Folders of the trusted commit with modules of Python.
     modules: Vec<PathBuf>,
     /// Whether a script of the project is one for Python.
@@ -89,6 +113,7 @@ impl<'a> Lines<'a> {
             purpose,
             in_project,
             bases,
+            scripts: vec![],
             modules: vec![],
             is_python: false,
             safe_path,
@@ -299,6 +324,7 @@ impl<'a> Lines<'a> {
             (None, true) => return Err(self.gate.trusted_copy(module, None).err().unwrap_or_default()),
             (Some(_), _) if self.purpose == Purpose::Check => {
                 self.is_python = true;
+                self.scripts.extend(names.iter().cloned());
                 if let Some(other) = names.iter().find(|name| !self.gate.is_same(name, 0)) {
                     return Err(format!(
                         "`{}` is not the same as in the trusted commit, and `python -m {module}` runs it: a person has \
@@ -309,6 +335,7 @@ impl<'a> Lines<'a> {
             }
             (Some(scripts), _) => {
                 self.modules.push(scripts.join(&below));
+                self.scripts.extend(names);
                 self.safe_path = true;
             }
         }
@@ -367,6 +394,7 @@ impl<'a> Lines<'a> {
             },
             Located::Inside { path, trusted, .. } => {
                 self.is_python |= self.gate.uses_python(&path);
+                self.scripts.push(path.clone());
                 let from = match self.in_project {
                     true => self.gate.run_from(&word.text, &path, trusted.as_deref())?,
                     false => RunFrom::TrustedCommit(self.gate.trusted_copy(&word.text, trusted.as_deref())?),
@@ -394,18 +422,19 @@ impl<'a> Lines<'a> {
     }
 
     /// A word of a reviewer that names a file of the project, also as `--option=FILE`.
-    fn named_file(&self, word: &Word) -> Result<Option<String>, String> {
+    fn named_file(&mut self, word: &Word) -> Result<Option<String>, String> {
         let (option, name) = match word.text.split_once('=') {
             Some((option, name)) if option.starts_with('-') => (format!("{option}="), name),
             _ => (String::new(), word.text.as_str()),
         };
         let located = self.gate.locate(name, self.root);
-        let Located::Inside { trusted, judged, .. } = located else { return Ok(None) };
+        let Located::Inside { path, trusted, judged } = located else { return Ok(None) };
         let is_file = [&trusted, &judged].into_iter().flatten().any(|path| path.is_file());
         if self.purpose == Purpose::Check || name.is_empty() || !is_file {
             return Ok(None);
         }
         let copy = self.gate.trusted_copy(name, trusted.as_deref())?;
+        self.scripts.push(path);
         Ok(Some(format!("{option}{}", copy.display())))
     }
 

@@ -178,6 +178,11 @@ impl GateSurroundings {
         all.into_iter().filter(|used| too_many || !self.is_same(&used.path, 0)).collect()
     }
 
+    /// Whether a script and everything that it uses are the same in the trusted commit and in the work.
+    pub(super) fn is_unchanged(&self, script: &Path) -> bool {
+        self.changed(script).is_empty()
+    }
+
     /// Whether a script, or another one that it uses, is one for Python.
     pub(super) fn uses_python(&self, script: &Path) -> bool {
         let copy = |used: &Used| self.scripts.as_ref().and_then(|scripts| text_of(&scripts.join(&used.path)));

@@ -32,4 +32,4 @@ pub use review::{
 };
 pub use status::{ActiveReview, OpenStep, RunTask, Status, Workflow};
 pub use tools::{OpenReview, OpenReviews, Progress, Submitted, Waited};
-pub use verdict::{Disputed, JudgedAgain, State, Stated, Statement, Verdict, VerdictNotes};
+pub use verdict::{Disputed, Gates, JudgedAgain, State, Stated, Statement, Verdict, VerdictNotes};

@@ -30,6 +30,8 @@ pub struct Verdict {
     pub fixed: Vec<Fixed>,
     /// Every question of the round and its answer.
     pub assignments: Vec<Assignment>,
+    /// Whether gates count this, by what is trusted now. Unknown where it was not looked up.
+    pub gates: Option<Gates>,
     /// How many secrets were replaced, counted for every question and its answer.
     pub redacted: usize,
     /// What the round cost.
@@ -38,6 +40,15 @@ pub struct Verdict {
     pub next: Vec<String>,
     #[serde(skip)]
     pub shown: VerdictNotes,
+}
+
+/// Whether gates count what was ruled.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Gates {
+    /// Whether a gate takes all of it, and asks nothing more about the same work.
+    pub count: bool,
+    /// Why not, in words.
+    pub why: Vec<String>,
 }
 
 /// What only the text of a verdict says.
@@ -75,6 +86,7 @@ impl Verdict {
             passed_after_notes: review.passed_after_notes().map(PassedAfterNotes::from).collect(),
             fixed: fixed.collect(),
             assignments: assignments.collect(),
+            gates: None,
             redacted: round.map_or(0, Round::redacted),
             cost: Cost { questions_asked, rulings_reused, spent },
             next,

@@ -178,6 +178,12 @@ fn attack_17_a_path_without_programs_changes_nothing() {
         command.env("PATH", "/nowhere");
     });
     assert!(held(&ran).contains("there is a BAD word"), "{ran:?}");
+    countersign_testkit::attack_row(
+        "PATH without programs",
+        "hook",
+        "the trusted programs run",
+        "the findings",
+    );
 }
 
 /// Whatever the working tree has in place of the committed configuration, the committed one holds.
@@ -228,6 +234,12 @@ fn attack_17_a_configuration_that_is_broken_or_not_committed_changes_nothing() {
         bench.project.write("a.md", "BAD again\n");
         assert!(held(&bench.stops(false)).contains("there is a BAD word"));
     }
+    countersign_testkit::attack_row(
+        "countersign.yml broken or not committed",
+        "hook",
+        "the trusted one counts",
+        "a message to the person",
+    );
 }
 
 /// Without the word of a person there is no judge: an agent is held, and the person is told.
@@ -239,6 +251,7 @@ fn attack_17_a_configuration_that_no_person_trusted_holds() {
     held_by_failure(&stops(&bench, "claude", false, plain), "no person has trusted", "block");
     bench.project.trust();
     assert!(held(&bench.stops(false)).contains("there is a BAD word"));
+    countersign_testkit::attack_row("no person has trusted the project", "hook", "holds", "the message");
 }
 
 #[test]
@@ -253,6 +266,12 @@ fn attack_17_the_users_own_file_cannot_be_changed_to_be_let_go() {
         assert!(held(&ran).contains("there is a BAD word"), "{ran:?}");
         assert!(ran.stderr.contains("your own configuration file was changed"), "{ran:?}");
     }
+    countersign_testkit::attack_row(
+        "the user's own configuration edited",
+        "hook",
+        "the trusted one counts",
+        "a message",
+    );
 }
 
 #[test]

@@ -7,7 +7,7 @@ use countersign_testkit::{Project, Ran, Repository, Running};
 use std::os::unix::fs::PermissionsExt;
 
 #[test]
-fn a_variable_alone_is_no_call_of_ours() {
+fn attack_17_a_variable_alone_is_no_call_of_ours() {
     let bench = Bench::new("");
     bench.project.write("a.md", "BAD\n");
     for mark in ["1", "ca-1", "hook", "TASK-001", ""] {
@@ -21,6 +21,7 @@ fn a_variable_alone_is_no_call_of_ours() {
         assert!(held(&ran).contains("there is a BAD word"), "{mark}: {ran:?}");
         assert!(ran.stderr.contains("COUNTERSIGN_CALL is ignored"), "{mark}: {ran:?}");
     }
+    countersign_testkit::attack_row("COUNTERSIGN_CALL set by hand", "hook", "ignored", "a warning");
 }
 
 /// A project whose reviewer calls the hook of its session, as an agent program would, and keeps what it says.
@@ -92,6 +93,12 @@ fn attack_17_an_agent_that_calls_its_hook_itself_renews_nothing() {
     bench.project.write("a.md", "good\n");
     by_shell(&bench, "claude", "CLAUDECODE", "s-3");
     assert!(told(&bench.stops(true)).contains("waits for a person"));
+    countersign_testkit::attack_row(
+        "an agent calls countersign hook itself",
+        "hook",
+        "judged, without new attempts",
+        "a warning",
+    );
 }
 
 fn by_shell(bench: &Bench, program: &str, mark: &str, session: &str) -> Ran {
@@ -119,4 +126,10 @@ fn attack_17_a_session_that_is_said_to_be_written_to_gets_attempts_three_times()
     bench.project.write("a.md", "BAD 6\n");
     told(&bench.stops(false));
     assert_eq!(bench.judge.asked().len(), asked);
+    countersign_testkit::attack_row(
+        "stop_hook_active: false again and again",
+        "hook",
+        "three times, then a person",
+        "the message",
+    );
 }

@@ -106,4 +106,5 @@ fn attack_17_reviews_that_are_off_leave_an_event_of_the_session() {
     };
     let notes = tokio::runtime::Runtime::new().unwrap().block_on(read);
     assert_eq!(notes.iter().map(|note| note.kind.as_str()).collect::<Vec<_>>(), ["review_skipped"]);
+    countersign_testkit::attack_row("trusted review: {enabled: false}", "hook", "obeyed", "an event");
 }

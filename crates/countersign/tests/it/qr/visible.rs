@@ -58,7 +58,7 @@ fn a_pass_written_by_hand_is_no_secret() {
 }
 
 #[test]
-fn an_acceptance_written_by_hand_is_no_persons() {
+fn attack_17_an_acceptance_written_by_hand_is_no_persons() {
     let project = project();
     let item =
         json!({ "id": "a", "scope": "*", "check": "c", "status": "FAIL", "finding": "f", "accepted": true });
@@ -66,10 +66,11 @@ fn an_acceptance_written_by_hand_is_no_persons() {
     let ran = qr(&project, &["gate"]).exits(1);
     assert!(ran.stderr.contains("no record says who accepted these items: a"), "{}", ran.stderr);
     assert!(!ran.stdout.contains("Accepted by a person"), "{}", ran.stdout);
+    countersign_testkit::attack_row("\"accepted\": true by hand", "qr gate", "no pass (exit 1)", "a warning");
 }
 
 #[test]
-fn removing_the_file_does_not_remove_what_happened() {
+fn attack_17_removing_the_file_does_not_remove_what_happened() {
     let project = decomposed(&plain_items(1));
     qr(&project, &["record", "plan-001", "FAIL", "--finding", "bad"]).exits(0);
     std::fs::remove_file(project.path(FILE)).unwrap();
@@ -85,6 +86,12 @@ fn removing_the_file_does_not_remove_what_happened() {
     );
     let (kind, body) = notes(&project)[2].clone();
     assert_eq!((kind.as_str(), &body["found"]), ("qr_changed_elsewhere", &json!(null)));
+    countersign_testkit::attack_row(
+        "rm qr-*.json after a failure",
+        "qr gate",
+        "no pass (exit 3)",
+        "a warning",
+    );
 }
 
 #[test]
@@ -152,6 +159,12 @@ fn attack_17_items_that_vanish_or_become_easier_do_not_pass() {
         let json = qr(&project, &["gate", "--json"]).exits(3).json();
         assert_eq!((&json["status"], json["contradictions"].as_array().unwrap().len()), (&json!("FAIL"), 1));
     }
+    countersign_testkit::attack_row(
+        "items removed or made easier in the state file",
+        "qr gate",
+        "no pass (exit 3)",
+        "the contradictions",
+    );
 }
 
 #[test]
@@ -164,6 +177,12 @@ fn attack_17_a_word_does_not_pass_what_a_review_failed() {
         ran.stdout.contains("these items are PASS, but they failed on record: plan-002"),
         "{}",
         ran.stdout
+    );
+    countersign_testkit::attack_row(
+        "record PASS after a review said FAIL",
+        "qr gate",
+        "no pass (exit 1)",
+        "the contradictions",
     );
 }
 
@@ -201,4 +220,10 @@ fn attack_17_reconcile_sets_a_state_file_right_from_the_ledger() {
     project.run(&["reconcile"]).exits(0);
     assert_eq!(super::statuses(&project), ["FAIL", "PASS"]);
     qr(&project, &["gate"]).exits(1);
+    countersign_testkit::attack_row(
+        "a state file that disagrees with the ledger",
+        "status, reconcile",
+        "shown and set right",
+        "status",
+    );
 }

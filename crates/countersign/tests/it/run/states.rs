@@ -40,6 +40,12 @@ fn attack_17_tasks_that_an_agent_marks_as_done_are_not_successes() {
     let ran = kit.run(&["run", "--all", "--parallel", "--max-concurrent", "1", "--max-retries", "1"]);
     assert_ne!(ran.code, 0, "{ran:?}");
     kit.nothing_merged();
+    countersign_testkit::attack_row(
+        "tasks.md marked done by agents under --parallel",
+        "run",
+        "all judged",
+        "log",
+    );
 }
 
 #[test]
@@ -58,6 +64,12 @@ fn attack_17_a_list_that_was_marked_as_done_between_runs_is_named() {
     kit.repository.git(["commit", "-q", "-m", "done by hand", "spec/tasks.md"]);
     kit.run(&["run", "--all"]).exits(0);
     assert_eq!(kit.merges().len(), 3);
+    countersign_testkit::attack_row(
+        "tasks.md marked done between runs",
+        "run",
+        "does not count (exit 3)",
+        "a warning",
+    );
 }
 
 #[test]
@@ -67,6 +79,12 @@ fn attack_17_easier_tasks_of_others_do_not_count_in_a_run() {
     kit.agent(&format!("sed -i 's/Write t/Ignore t/' {}\n{WORKS}", list.display()));
     kit.run(&["run", "--all", "--parallel", "--max-concurrent", "1"]).exits(0);
     assert!(kit.prompt("TASK-002", 1).contains("# TASK-002: Write two"), "{}", kit.prompt("TASK-002", 1));
+    countersign_testkit::attack_row(
+        "the tasks of others made easier",
+        "run",
+        "the first words count",
+        "the prompt",
+    );
 }
 
 /// Writes a note into the checkpoint of a task, as an agent with the same account can.
@@ -100,6 +118,12 @@ fn attack_17_a_forged_base_hides_nothing() {
     );
     assert!(kit.payload(2).contains("+BAD"), "{}", kit.payload(2));
     assert_eq!(kit.merges(), ["first"]);
+    countersign_testkit::attack_row(
+        "a base forged in executor_meta",
+        "run",
+        "refused, judged from the true one",
+        "a warning",
+    );
 }
 
 #[test]
@@ -114,6 +138,12 @@ fn attack_17_a_forged_merge_makes_no_task_done() {
     assert!(ran.stderr.contains("has a merge of TASK-001 that the ledger does not have"), "{}", ran.stderr);
     assert!(!kit.tasks().contains("DONE"), "{}", kit.tasks());
     kit.nothing_merged();
+    countersign_testkit::attack_row(
+        "a merge note forged in executor_meta",
+        "run",
+        "does not count",
+        "a warning",
+    );
 }
 
 #[test]
@@ -133,6 +163,12 @@ fn attack_17_a_commit_on_main_with_a_forged_trailer_stops_the_run() {
         assert!(said.contains("Merge TASK-009: sly"), "{said}");
         assert!(kit.merges().iter().all(|merge| !merge.contains("Write")), "{:?}", kit.merges());
     }
+    countersign_testkit::attack_row(
+        "a commit on main with a forged trailer",
+        "run",
+        "the run stops (exit 3)",
+        "the message",
+    );
 }
 
 #[test]
@@ -144,6 +180,12 @@ fn attack_17_a_commit_on_main_is_noticed_where_the_task_itself_fails() {
     let ran = kit.run(&["run", "--all"]);
     assert_ne!(ran.code, 0, "{ran:?}");
     assert!(format!("{}{}", ran.stdout, ran.stderr).contains("`main` was moved during the run"), "{ran:?}");
+    countersign_testkit::attack_row(
+        "a commit on main by a task that fails",
+        "run",
+        "the run stops",
+        "the message",
+    );
 }
 
 #[test]
@@ -177,4 +219,10 @@ fn attack_17_status_shows_a_list_that_disagrees_and_reconcile_sets_it_right() {
     assert_eq!(said, "the files agree with the ledger\n");
     kit.run(&["run", "--all"]).exits(0);
     assert_eq!(kit.merges().len(), 4);
+    countersign_testkit::attack_row(
+        "tasks.md and the state database that disagree",
+        "status, reconcile",
+        "shown and set right",
+        "status",
+    );
 }

@@ -117,6 +117,12 @@ fn attack_17_a_server_without_a_terminal_decides_nothing() {
     assert_eq!(events_of(&project), before);
     let no_token = std::fs::read_dir(project.path(".countersign")).unwrap().flatten();
     assert!(no_token.into_iter().all(|file| !file.file_name().to_string_lossy().contains("person")));
+    countersign_testkit::attack_row(
+        "serve & curl .../decision without a terminal",
+        "serve",
+        "refused (403)",
+        "the answer",
+    );
 }
 
 /// The token in the file can be read by every program of the account, so it is none of a person.
@@ -140,4 +146,10 @@ fn attack_17_the_token_in_the_file_decides_nothing() {
     assert_eq!((status, &decision["channel"]), (200, &json!("http")), "{json}");
     let (name, terminal) = (decision["token"].as_str().unwrap(), decision["terminal"].as_str().unwrap());
     assert!(name.len() == 8 && !person.token.contains(name) && terminal.starts_with("/dev/"), "{decision}");
+    countersign_testkit::attack_row(
+        "the token of a person's serve read from its file",
+        "serve",
+        "refused (403)",
+        "the answer",
+    );
 }

@@ -35,6 +35,12 @@ fn attack_17_a_plan_edited_to_complete_passes_nothing() {
     project.write("a.md", "three\n");
     project.run(&["task", "done", "1.1"]).exits(1);
     assert!(project.read("PLAN.md").contains("**Build walls** `[in_progress]`"));
+    countersign_testkit::attack_row(
+        "PLAN.md edited to complete",
+        "task",
+        "judged, not believed",
+        "a warning; task list shows both",
+    );
 }
 
 #[test]
@@ -55,6 +61,12 @@ fn attack_17_skipped_and_unblocked_by_hand_do_not_count() {
         }
         project.write("PLAN.md", PLAN.replace("`[in_progress]`", "`[blocked]`"));
     }
+    countersign_testkit::attack_row(
+        "PLAN.md edited to skipped, or a block taken away",
+        "task",
+        "refused",
+        "task show, task list",
+    );
 }
 
 #[test]
@@ -80,6 +92,12 @@ fn attack_17_the_words_of_a_task_are_those_of_the_base_also_when_it_is_renamed()
     project.write("PLAN.md", PLAN.replace("Build walls", "Build a wall")).write("a.md", "three\n");
     project.run(&["task", "done", "1.1"]).exits(6);
     assert_eq!(briefs(&project).len(), 2);
+    countersign_testkit::attack_row(
+        "scope and acceptance rewritten in PLAN.md, also with a rename",
+        "task",
+        "judged by the words of the base",
+        "a warning",
+    );
 }
 
 #[test]
@@ -95,6 +113,12 @@ fn attack_17_a_task_that_is_new_in_a_known_plan_waits_for_a_person() {
     typed(&project, &["approve", "1.3", "--reason", "seen"], None);
     let shown = json(&project, &["task", "show", "1.3"], 0);
     assert_eq!((&shown["task"]["status"], &shown["outcome"]), (&"complete".into(), &"passed".into()));
+    countersign_testkit::attack_row(
+        "an easy task is added to PLAN.md",
+        "task",
+        "waits for a person (exit 3)",
+        "a warning",
+    );
 }
 
 #[test]
@@ -138,6 +162,12 @@ fn attack_17_reviews_that_are_off_leave_an_event() {
     // It is recorded, so it is not judged again when reviews are on.
     let ran = project.run(&["task", "show", "1.1"]).exits(0);
     assert!(ran.stdout.contains("[complete]"), "{}", ran.stdout);
+    countersign_testkit::attack_row(
+        "trusted review: {enabled: false}",
+        "task",
+        "obeyed",
+        "an event and a warning",
+    );
 }
 
 #[test]
@@ -162,4 +192,10 @@ fn attack_17_status_shows_a_plan_that_disagrees_and_reconcile_sets_it_right() {
     // The ledger followed nothing.
     assert_eq!(super::events(&project).len(), events);
     json(&project, &["reconcile", "--dry-run"], 0);
+    countersign_testkit::attack_row(
+        "a plan that disagrees with the ledger",
+        "status, reconcile",
+        "shown and set right",
+        "status",
+    );
 }

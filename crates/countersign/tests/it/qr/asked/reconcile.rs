@@ -79,6 +79,12 @@ fn attack_17_every_criterion_of_the_plan_is_answered_by_what_was_shown() {
         let ran = qr(&project, &["reconcile", "--plan", "plan.md", "--reviewer", judge.name()]).exits(code);
         assert!(ran.stdout.contains(words), "{words}: {}", ran.stdout);
     }
+    countersign_testkit::attack_row(
+        "criteria and evidence that the reviewer invented",
+        "qr reconcile",
+        "refused",
+        "the findings",
+    );
 }
 
 #[test]

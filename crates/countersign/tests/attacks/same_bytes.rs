@@ -79,6 +79,12 @@ fn attack_17_a_failure_is_not_replaced_by_another_question_about_the_same_bytes(
         case.project.write("a.md", "BAD in other words\n");
         case.review(more).exits(0);
     }
+    countersign_testkit::attack_row(
+        "other subject, guidance or reviewer, --no-cache",
+        "review",
+        "the failure stands",
+        "the findings",
+    );
 }
 
 #[test]
@@ -97,6 +103,12 @@ fn attack_17_a_pass_before_the_failure_does_not_win_either() {
     review(&lenient, "x").exits(1);
     review(&lenient, "z").exits(1);
     assert_eq!(lenient.asked().len(), 1);
+    countersign_testkit::attack_row(
+        "an older pass of another reviewer",
+        "review",
+        "the worst holds",
+        "the findings",
+    );
 }
 
 #[test]
@@ -110,6 +122,12 @@ fn attack_17_a_failure_stands_beside_questions_it_does_not_answer() {
     assert_eq!(findings.len(), 1);
     assert_eq!(findings[0]["criterion"], "Complete");
     assert_eq!(findings[0]["feedback"], "there is a BAD word");
+    countersign_testkit::attack_row(
+        "another criterion beside the failed one",
+        "review",
+        "the failure stands",
+        "the findings",
+    );
 }
 
 #[test]
@@ -132,6 +150,12 @@ fn attack_17_new_notes_are_judged_once_and_are_seen() {
         assert!(words(&ran).contains("countersign dispute FINDING --evidence TEXT"), "{ran}");
     }
     assert_eq!(case.asked(), 2);
+    countersign_testkit::attack_row(
+        "a note changed by one character",
+        "review",
+        "judged once, costs an attempt",
+        "passed after new notes",
+    );
 }
 
 #[test]
@@ -149,6 +173,12 @@ fn attack_17_new_notes_that_fail_use_the_one_time_up() {
     review(&lenient, &["--notes", "n2"]).exits(1);
     review(&lenient, &["--notes", "n1"]).exits(1);
     assert_eq!((strict.asked().len(), lenient.asked().len()), (2, 0));
+    countersign_testkit::attack_row(
+        "notes changed again and again",
+        "review",
+        "the failure stands",
+        "the findings",
+    );
 }
 
 const TWO: &str = "version: 1
@@ -197,6 +227,12 @@ fn attack_17_files_that_are_left_out_are_carried() {
     let project = two();
     project.run(&["review", "a.md", "b.md"]).exits(1);
     project.run(&["review", "b.md"]).exits(0);
+    countersign_testkit::attack_row(
+        "the subject again with fewer files",
+        "review",
+        "does not pass",
+        "the answer names them",
+    );
 }
 
 #[test]
@@ -227,6 +263,12 @@ fn attack_17_weaker_rules_do_not_remove_a_finding() {
     project.run(&["review", "--subject", "x"]).exits(0);
     project.write("countersign.yml", TWO.replace("'*.md'", "'b.md'"));
     project.run(&["review", "--subject", "x"]).exits(0);
+    countersign_testkit::attack_row(
+        "the subject again with weaker rules",
+        "review",
+        "does not pass",
+        "the answer names them",
+    );
 }
 
 #[test]
@@ -246,6 +288,12 @@ fn attack_17_a_change_that_was_committed_is_still_left_out() {
     // Put back to what it was, it is no part of the work any more.
     project.write("a.md", "fine\n");
     project.run(&["review", "--change", "--base", "HEAD~1", "--subject", "x"]).exits(0);
+    countersign_testkit::attack_row(
+        "failed work committed and left out",
+        "review --change",
+        "does not pass",
+        "the answer names it",
+    );
 }
 
 #[test]
@@ -268,4 +316,10 @@ fn attack_17_another_worktree_is_no_other_work() {
     Running::start(project.command(&review).current_dir(&elsewhere)).wait().exits(1);
     std::fs::write(elsewhere.join("a.md"), "BAD in other words\n").unwrap();
     Running::start(project.command(&review).current_dir(&elsewhere)).wait().exits(0);
+    countersign_testkit::attack_row(
+        "another worktree",
+        "review --change",
+        "the failure stands",
+        "the findings",
+    );
 }

@@ -1,0 +1,35 @@
+//! Whether gates count a review, by what is trusted now.
+
+use crate::Failure;
+use crate::answer::v1::Gates;
+use crate::project::Project;
+use crate::review_request::built_in_rules;
+use countersign_core::review::Review;
+use countersign_core::text::counted;
+
+/// Whether gates count the latest round of a review. None where nobody looked up what gates use.
+pub fn of(project: &Project, review: &Review) -> Result<Option<Gates>, Failure> {
+    let gate = match (&project.authority, &project.gate) {
+        (Some(_), _) => project,
+        (None, Some(Ok(gate))) => gate.as_ref(),
+        (None, Some(Err(why))) => return Ok(Some(Gates { count: false, why: vec![why.clone()] })),
+        (None, None) => return Ok(None),
+    };
+    let rules = match gate.config.rules.as_slice() {
+        [] => built_in_rules()?,
+        rules => rules.to_vec(),
+    };
+    let seen = gate.planner(None)?.at_gate(rules, review);
+    let mut why: Vec<String> = vec![];
+    let mut reasons: Vec<_> = seen.advisory.iter().map(|(_, reason)| *reason).collect();
+    reasons.sort_unstable();
+    reasons.dedup();
+    for reason in reasons {
+        let count = seen.advisory.iter().filter(|(_, other)| *other == reason).count();
+        why.push(format!("{}: {}", counted(count, "answer", "answers"), reason.words()));
+    }
+    if seen.unasked > 0 {
+        why.push(format!("a gate would ask {}", counted(seen.unasked, "question", "questions")));
+    }
+    Ok(Some(Gates { count: seen.counts(), why }))
+}

@@ -1,0 +1,77 @@
+//! Whether gates count what was ruled. It is computed when a ruling is used, and never stored: by what is trusted now, and
+//! by where the reviewer was asked then.
+
+use super::{By, RecordedAnswer, Round};
+use crate::digest::{Digest, Key};
+use crate::plan::{Assignment, Candidate};
+use std::collections::HashMap;
+
+/// Why a gate does not count an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Advisory {
+    /// A gate would not ask this: its rule or its reviewer is not in the trusted configuration.
+    OtherQuestion,
+    /// The reviewer was asked at another place: program, scripts, service or variables.
+    OtherPlace,
+    /// The author ruled.
+    OwnWord,
+}
+
+impl Advisory {
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::OtherQuestion => "its rule or its reviewer is not in the trusted configuration",
+            Self::OtherPlace => {
+                "its reviewer was asked with a program, scripts or variables that are not the trusted ones"
+            }
+            Self::OwnWord => "its author ruled",
+        }
+    }
+}
+
+impl Candidate {
+    /// Whether an answer that was given at this place counts for it.
+    pub(crate) fn counts(&self, place: Option<&Digest>) -> bool {
+        self.place.as_ref() == place
+    }
+}
+
+/// How a gate sees a round.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct AtGate {
+    /// The answers that it does not count, by the indices of their assignments.
+    pub advisory: Vec<(usize, Advisory)>,
+    /// How many questions it would ask that have no answer which it counts.
+    pub unasked: usize,
+}
+
+impl AtGate {
+    /// What a gate that asks `asks` about the same work makes of the answers of a round.
+    pub fn of(round: &Round, asks: &[Assignment]) -> Self {
+        let mut wanted: HashMap<_, &Candidate> = HashMap::new();
+        for candidate in asks.iter().flat_map(|assignment| &assignment.candidates) {
+            wanted.insert(&candidate.key, candidate);
+        }
+        let why = |key: &Key, given: &RecordedAnswer| match (&given.by, wanted.get(key)) {
+            (By::SelfReview { .. }, _) => Some(Advisory::OwnWord),
+            (_, None) => Some(Advisory::OtherQuestion),
+            (_, Some(candidate)) if !candidate.counts(given.place.as_ref()) => Some(Advisory::OtherPlace),
+            _ => None,
+        };
+        let answered = |assignment: &Assignment| {
+            let counted = |candidate: &Candidate| {
+                round.answers.get(&candidate.key).is_some_and(|given| why(&candidate.key, given).is_none())
+            };
+            assignment.candidates.iter().any(counted)
+        };
+        let advisory = round.assignments.iter().enumerate().filter_map(|(index, assignment)| {
+            let (key, given) = round.answer_to(assignment)?;
+            Some((index, why(key, given)?))
+        });
+        Self { advisory: advisory.collect(), unasked: asks.iter().filter(|one| !answered(one)).count() }
+    }
+
+    pub fn counts(&self) -> bool {
+        self.advisory.is_empty() && self.unasked == 0
+    }
+}
