@@ -1,7 +1,7 @@
 //! The base of a change, and the configuration that judges it.
 
 use crate::Failure;
-use crate::authority::FlagsFrom;
+use crate::authority::{self, FlagsFrom};
 use crate::project::{self, Project};
 use countersign_core::policy::GateFiles;
 use countersign_core::prompt::Sections;
@@ -54,9 +54,10 @@ pub async fn gate_base(
     named: Option<&str>,
 ) -> Result<Base, Failure> {
     let project = Project::for_gate(here, flags, from).await?;
-    let commit = Git::at(project.root.path()).base(named, None).await?;
+    let (commit, ignored) = authority::base(&project, from, named).await?;
     project::hide_own_state(project.root.path())?;
-    let warnings = project.notices();
+    let mut warnings = project.notices();
+    warnings.extend(ignored);
     Ok(Base { project, commit, warnings })
 }
 

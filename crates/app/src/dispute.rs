@@ -1,8 +1,9 @@
 //! Disputes: another reviewer judges a finding again, with evidence against it.
 
 use crate::answer::v1::{Answer, Disputed, JudgedAgain};
+use crate::authority::FlagsFrom;
 use crate::find::no_ledger;
-use crate::project::Project;
+use crate::project::{Project, current_folder};
 use crate::reader::Reader;
 use crate::review;
 use crate::task::two_call;
@@ -37,7 +38,7 @@ pub async fn dispute(
     evidence: impl AsyncFnOnce(&Project) -> Result<String, Failure>,
     by: impl AsyncFnOnce(&Project, &Review, &str, &str) -> Result<Option<Actor>, Failure>,
 ) -> Result<Option<Disputing>, Failure> {
-    let project = Project::find(flags.config.as_deref(), flags.reviewer.clone())?;
+    let project = judging(flags).await?;
     let Some(ledger) = project.existing_ledger().await? else { return Err(no_ledger()) };
     let found = named(&ledger, typed).await?;
     ledger.close().await;
@@ -48,7 +49,7 @@ pub async fn dispute(
     disputable(&found, &by)?;
     let (project, change) = match found.change() {
         None => (project, None),
-        Some(of) => as_judged(flags, of).await?,
+        Some(of) => as_judged(flags, project, of).await?,
     };
     let request = found.request(&evidence, project.config.policy.clone(), change);
     let request = request.ok_or_else(|| Failure::usage("the criterion of this finding no longer exists"))?;
@@ -140,9 +141,27 @@ fn weighed(text: String) -> Result<String, Failure> {
     }
 }
 
+/// The project that judges a finding again. What is withdrawn counts at gates, so it is judged as at a gate wherever a person
+/// has trusted how work is judged.
+async fn judging(flags: &Flags) -> Result<Project, Failure> {
+    match Project::for_gate(current_folder()?, flags, FlagsFrom::Caller).await {
+        Err(failure) if failure.code == Code::NotTrusted => {
+            Project::find(flags.config.as_deref(), flags.reviewer.clone())
+        }
+        project => project,
+    }
+}
+
 /// The change as it was judged, under the configuration of its base: a change must not choose its judge.
-async fn as_judged(flags: &Flags, of: &ChangeOf) -> Result<(Project, Option<SubmittedChange>), Failure> {
-    let project = review::base(flags, of.base.as_deref(), false).await?.project;
+async fn as_judged(
+    flags: &Flags,
+    project: Project,
+    of: &ChangeOf,
+) -> Result<(Project, Option<SubmittedChange>), Failure> {
+    let project = match project.authority {
+        Some(_) => project,
+        None => review::base(flags, of.base.as_deref(), false).await?.project,
+    };
     let (base, left_out) = (of.base.clone(), of.left_out.clone());
     let wanted = ChangeWanted { base, left_out, ..ChangeWanted::default() };
     let change = workspace::change(&project.root, &wanted).await?;

@@ -1,6 +1,6 @@
 //! Finds the review that a text names: an id, the beginning of one, a subject, or a name of a door.
 
-use crate::doors::{CLI, DOORS};
+use crate::doors::{CLI, DOORS, GATE};
 
 use crate::project::Project;
 use crate::{Code, Failure};
@@ -20,9 +20,9 @@ pub async fn meant(project: &Project, ledger: &Ledger, typed: &str) -> Result<Re
     let ids = if typed.contains('/') { vec![] } else { ledger.find(typed).await? };
     // A subject as it was given on the command line; an id wins where both fit.
     if ids.is_empty()
-        && let Some(stored) = ledger.latest_for(&Subject::new(CLI, [typed])).await?
+        && let Some(id) = given_on_command_line(ledger, typed).await?
     {
-        return Ok(stored.review.id);
+        return Ok(id);
     }
     match ids.as_slice() {
         [only] => Ok(only.clone()),
@@ -33,6 +33,16 @@ pub async fn meant(project: &Project, ledger: &Ledger, typed: &str) -> Result<Re
                 .hint(format!("type more of it: {}", ids.join(", "))))
         }
     }
+}
+
+/// The review of a subject that was named on the command line; where a gate and a question have it, the one opened last.
+async fn given_on_command_line(ledger: &Ledger, typed: &str) -> Result<Option<ReviewId>, Failure> {
+    let mut found = vec![];
+    for door in [CLI, GATE] {
+        found.extend(ledger.latest_for(&Subject::new(door, [typed])).await?);
+    }
+    found.sort_by_key(|stored| stored.opened_ms);
+    Ok(found.pop().map(|stored| stored.review.id))
 }
 
 pub async fn latest(ledger: &Ledger) -> Result<ReviewId, Failure> {

@@ -2,7 +2,7 @@
 
 use crate::answer::v1::{Answer, Planned, Question, Verdict};
 use crate::authority::FlagsFrom;
-use crate::doors::CLI;
+use crate::doors::{CLI, GATE};
 use crate::project::Project;
 use crate::reader::Reader;
 use crate::spent::Spent;
@@ -42,14 +42,16 @@ pub async fn notes(path: &Path) -> Result<String, Failure> {
     read.map_err(|error| Failure::usage(format!("the notes in `{}` cannot be read: {error}", path.display())))
 }
 
-/// The subject of this name; work without a name gets a subject of its own.
-pub fn subject(name: Option<&str>) -> Result<Subject, Failure> {
+/// The subject of this name; work without a name gets a subject of its own. A gate has its own reviews: one that a question
+/// opened has the policy of its caller.
+pub fn subject(name: Option<&str>, is_gate: bool) -> Result<Subject, Failure> {
+    let door = if is_gate { GATE } else { CLI };
     match name {
         Some(name) if name.trim().is_empty() => Err(Failure::usage("--subject needs a name")),
-        Some(name) => Ok(Subject::new(CLI, [name])),
+        Some(name) => Ok(Subject::new(door, [name])),
         None => {
             let id = fresh::id().map_err(|error| Failure::internal(error.to_string()))?;
-            Ok(Subject::new(CLI, [id.as_str()]))
+            Ok(Subject::new(door, [id.as_str()]))
         }
     }
 }

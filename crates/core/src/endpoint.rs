@@ -23,10 +23,10 @@ pub struct Endpoint {
     /// Programs of the same name that were passed over at a gate, because their place is not trusted.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub skipped: Vec<String>,
-    /// Whether scripts of the project took part, as they are in the trusted commit. Without it such scripts were those of the
-    /// work, which a gate does not use.
+    /// Whether it is asked as gates ask: programs at trusted places, scripts of the project from the trusted commit, variables
+    /// with their trusted values. Which ones they are makes no other place then.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub trusted_scripts: bool,
+    pub trusted: bool,
     /// The digest of the configuration by which it was asked, where that is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub configuration: Option<Digest>,
@@ -56,7 +56,7 @@ impl Endpoint {
         self.variables.extend(other.variables);
         self.files.extend(other.files);
         self.skipped.extend(other.skipped);
-        self.trusted_scripts |= other.trusted_scripts;
+        self.trusted |= other.trusted;
         self.configuration = self.configuration.or(other.configuration);
         self
     }
@@ -66,6 +66,14 @@ impl Endpoint {
     pub fn mark(&self) -> Option<Digest> {
         if self.programs.is_empty() && self.services.is_empty() && self.variables.is_empty() {
             return None;
+        }
+        if self.trusted {
+            let mut parts = Parts::new("trusted place/1");
+            parts.count(self.services.len());
+            for service in &self.services {
+                parts.text(service);
+            }
+            return Some(parts.digest());
         }
         let mut parts = Parts::new("place/1");
         for list in [&self.programs, &self.services] {
@@ -77,9 +85,6 @@ impl Endpoint {
         parts.count(self.variables.len());
         for (name, value) in &self.variables {
             parts.text(name).text(value.as_str());
-        }
-        if self.trusted_scripts {
-            parts.text("trusted scripts");
         }
         Some(parts.digest())
     }
@@ -106,13 +111,23 @@ mod tests {
             variable("HOME", "/root"),
             variable("HOME", "/tmp"),
             program("/usr/bin/claude").and(service("https://api.example")),
-            Endpoint { trusted_scripts: true, ..program("/usr/bin/claude") },
+            Endpoint { trusted: true, ..program("/usr/bin/claude") },
+            Endpoint { trusted: true, ..service("https://api.example") },
         ];
         let marks: Vec<_> = all.iter().map(Endpoint::mark).collect();
         for (i, mark) in marks.iter().enumerate() {
             assert_eq!(marks.iter().position(|other| other == mark), Some(i));
         }
         assert_eq!(marks[0], None);
+    }
+
+    #[test]
+    fn a_trusted_place_is_the_same_wherever_its_programs_are() {
+        let at =
+            |path: &str, trusted| Endpoint { programs: vec![path.into()], trusted, ..Endpoint::default() };
+        assert_eq!(at("/opt/1/claude", true).mark(), at("/opt/2/claude", true).mark());
+        assert_ne!(at("/opt/1/claude", false).mark(), at("/opt/2/claude", false).mark());
+        assert_eq!(Endpoint { trusted: true, ..Endpoint::default() }.mark(), None);
     }
 
     #[test]

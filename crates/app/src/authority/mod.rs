@@ -7,12 +7,14 @@
 //! A question (`countersign review`) obeys the files and flags of its caller; a gate does not. The first use of a gate
 //! needs the word of a person, given by `countersign trust`.
 
+mod base;
 mod programs;
 mod record;
 mod site;
 mod source;
 pub mod trust;
 
+pub use base::base;
 pub use source::Source;
 
 use crate::Failure;
@@ -35,6 +37,10 @@ pub struct Authority {
     pub source: Source,
     /// The commit whose files are trusted; none outside of git and where only the built-in rules are.
     pub commit: Option<String>,
+    /// The branch of the remote, as the remote confirmed it: what a change is compared with.
+    pub tip: Option<String>,
+    /// Whether this is a job of CI, whose caller is trusted.
+    pub is_job: bool,
     /// What was ignored, and what could not be confirmed, in sentences for people.
     pub notices: Vec<String>,
     /// The variables that were not used. Agent programs set some themselves, so this is no news to their users.
@@ -73,7 +79,7 @@ impl Project {
             ledger.close().await;
         }
         let (site, found) = found?;
-        let Files { source, commit, configuration, user, trusted, is_job, notices: more } = found;
+        let Files { source, commit, tip, configuration, user, trusted, is_job, notices: more } = found;
         notices.extend(more);
         let mut gathered = gathered(&site.root, configuration, user);
         let named = [
@@ -90,7 +96,7 @@ impl Project {
         let (programs, variables) =
             programs::find(&site, &project, trusted.as_ref(), commit.as_deref(), is_job).await?;
         let trusted = trusted.map(Arc::new);
-        let authority = Authority { source, commit, notices, variables, trusted, programs };
+        let authority = Authority { source, commit, tip, is_job, notices, variables, trusted, programs };
         Ok(Self { authority: Some(Arc::new(authority)), ..project })
     }
 

@@ -12,7 +12,7 @@ use countersign_core::digest::Digest;
 use countersign_engine::config::ReviewerKind;
 use countersign_engine::engine::{GateSurroundings, Surroundings};
 use countersign_engine::git::{Git, is_repository};
-use countersign_engine::installed::{TRUSTED_FOLDERS, TrustedPlaces};
+use countersign_engine::installed::{TRUSTED_FOLDERS, TrustedPlaces, folder_to_record};
 use countersign_engine::programs::{gate_environment, needs_trust};
 use countersign_engine::scratch::Scratch;
 use serde::{Deserialize, Serialize};
@@ -22,6 +22,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 const HOME: &str = "HOME";
+const PATH: &str = "PATH";
 /// Where the trusted files are kept, below the home of the user.
 const CACHE: &str = ".cache/countersign/trusted";
 
@@ -84,9 +85,21 @@ fn environment(trusted: Option<&Trusted>, is_job: bool) -> (Vec<(OsString, OsStr
     let mut known: Vec<_> = all.map(|(name, steered)| (name.into(), value(name, steered))).collect();
     let home = trusted.map_or_else(own_home, |trusted| trusted.home.clone());
     known.extend(home.map(|home| (HOME.into(), Some(home.into()))));
-    let (environment, ignored) = gate_environment(&current, &known);
+    let (mut environment, ignored) = gate_environment(&current, &known);
+    if let Some(path) = trusted.and_then(|trusted| trusted.path.as_ref()) {
+        put_first(path, &mut environment);
+    }
     let words = format!("{} not used: no person trusted their values", ignored.join(", "));
     (environment, (!ignored.is_empty()).then_some(words))
+}
+
+/// Puts the folders of a `PATH` in front of those of the environment, so that the caller does not choose between trusted ones.
+fn put_first(path: &str, environment: &mut Vec<(OsString, OsString)>) {
+    let own = environment.iter().position(|(name, _)| name == PATH).map(|at| environment.remove(at).1);
+    let own = own.unwrap_or_default();
+    let folders = std::env::split_paths(path).chain(std::env::split_paths(&own));
+    // A name that cannot stand in a list was in none.
+    environment.push((PATH.into(), std::env::join_paths(folders).unwrap_or_else(|_| path.into())));
 }
 
 /// The home of a user who has trusted nothing yet. An agent may have set the variable.
@@ -185,10 +198,10 @@ async fn names_a_file(project: &Project, commit: &str) -> Result<bool, Failure> 
     Ok(false)
 }
 
-/// The folders of the `PATH` that are outside of the work and of the system. The programs of `x/bin` may be links into `x`,
-/// as package managers make them, so all of `x` counts.
+/// The folders of the `PATH` that are outside of the work and of the system, or the folder of the package manager or version
+/// manager that they belong to: the programs of `~/.x/bin` are links into `~/.x`, or other versions are beside them.
 pub(super) fn path_folders(judged: &Path) -> Vec<PathBuf> {
-    let path = std::env::var_os("PATH").unwrap_or_default();
+    let path = std::env::var_os(PATH).unwrap_or_default();
     let home = std::env::var_os(HOME).map(PathBuf::from);
     let outside = |folder: &PathBuf| {
         let real = folder.canonicalize().ok();
@@ -198,11 +211,19 @@ pub(super) fn path_folders(judged: &Path) -> Vec<PathBuf> {
             && !below(judged)
             && !TRUSTED_FOLDERS.iter().any(|known| below(Path::new(known)))
     };
-    let wide = |folder: PathBuf| {
-        let of_links = matches!(folder.file_name().and_then(|name| name.to_str()), Some("bin" | ".bin"));
-        let around =
-            folder.parent().filter(|around| around.parent().is_some() && Some(*around) != home.as_deref());
-        around.filter(|_| of_links).map(Path::to_owned).unwrap_or(folder)
-    };
-    std::env::split_paths(&path).filter(outside).map(wide).collect()
+    let managed = |folder: PathBuf| folder_to_record(&folder.join("program"), home.as_deref());
+    std::env::split_paths(&path).filter(outside).filter_map(managed).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_path_of_the_person_comes_first() {
+        let mut environment = vec![("PATH".into(), "/fake:/usr/bin".into()), ("A".into(), "b".into())];
+        put_first("/home/ann/.local/bin:/usr/bin", &mut environment);
+        let path = environment.iter().find(|(name, _)| name == "PATH").map(|(_, value)| value.clone());
+        assert_eq!(path.unwrap(), "/home/ann/.local/bin:/usr/bin:/fake:/usr/bin");
+    }
 }

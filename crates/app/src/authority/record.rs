@@ -43,6 +43,9 @@ pub struct Trusted {
     pub variables: BTreeMap<String, Steered>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub home: Option<PathBuf>,
+    /// The `PATH` of the person.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub path: Option<String>,
 }
 
 /// The remote as it was when a person saw it.

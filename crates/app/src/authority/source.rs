@@ -45,6 +45,8 @@ pub(super) fn short(commit: &str) -> &str {
 pub(super) struct Files {
     pub(super) source: Source,
     pub(super) commit: Option<String>,
+    /// The branch of the remote, as the remote confirmed it.
+    pub(super) tip: Option<String>,
     pub(super) configuration: Option<FileBytes>,
     pub(super) user: Option<FileBytes>,
     pub(super) trusted: Option<Trusted>,
@@ -87,6 +89,7 @@ async fn by_record(
             site = site.around(path);
         }
     }
+    let tip = now.clone();
     let source = source(&site, path, &trusted, now).await?;
     let commit = match &source {
         Source::Committed { commit, .. } => Some(commit.clone()),
@@ -108,7 +111,10 @@ async fn by_record(
                 .to_owned(),
         );
     }
-    Ok((site, Files { source, commit, configuration, user, trusted: Some(trusted), is_job: false, notices }))
+    Ok((
+        site,
+        Files { source, commit, tip, configuration, user, trusted: Some(trusted), is_job: false, notices },
+    ))
 }
 
 /// What counts by the record at `path`: the files of the person until the remote has newer ones.
@@ -185,6 +191,7 @@ async fn by_job(site: &Site) -> Result<Files, Failure> {
     let user = own_user_file();
     Ok(Files {
         source,
+        tip: Some(commit.clone()),
         commit: Some(commit),
         configuration,
         user,
@@ -200,6 +207,7 @@ async fn without_record(site: &Site) -> Result<Files, Failure> {
         return Ok(Files {
             source: Source::BuiltIn,
             commit: None,
+            tip: None,
             configuration: None,
             user: None,
             trusted: None,

@@ -70,6 +70,7 @@ pub async fn propose(here: PathBuf) -> Result<Proposal, Failure> {
         folders,
         variables: steering(),
         home,
+        path: std::env::var("PATH").ok(),
     };
     Ok(Proposal { site, trusted, tree, shown })
 }

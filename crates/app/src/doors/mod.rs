@@ -16,6 +16,8 @@ use std::path::Path;
 use std::pin::Pin;
 
 pub const CLI: &str = "cli";
+/// `review --gate`: a review that a plain question opened has rules and a policy that its caller chose.
+pub const GATE: &str = "gate";
 pub const MCP: &str = "mcp";
 pub const HTTP: &str = "http";
 
@@ -77,6 +79,7 @@ pub struct Doors<'d>(pub &'d [Door]);
 
 pub const DOORS: Doors<'static> = Doors(&[
     Door { may_be_left_out: true, ..Door::plain(CLI) },
+    Door { may_be_left_out: true, ..Door::plain(GATE) },
     Door::plain(MCP),
     Door::plain(HTTP),
     jobs::DOOR,

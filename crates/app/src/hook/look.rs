@@ -1,6 +1,7 @@
 //! The change of an agent since the last pass. Git alone shows whether there is one.
 
 use super::Note;
+use super::anchors::{self, Anchors};
 use crate::Failure;
 use crate::author;
 use crate::authority::FlagsFrom;
@@ -9,7 +10,7 @@ use crate::project::{self, Project};
 use countersign_engine::config::{self, Flags};
 use countersign_engine::git::{Anchor, Checkout, Git};
 use countersign_engine::workspace::{self, Change, ChangeError, ChangeWanted, Root};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 pub(super) struct Work {
     pub(super) base: change::Base,
@@ -33,15 +34,25 @@ pub(super) async fn look(
     project::hide_own_state(root.path())?;
     let git = Git::at(root.path());
     let at = git.standpoint().await.map_err(no_repository)?;
-    let known = git.anchored(&at).await.map_err(no_repository)?;
-    let tree = known.anchor.as_ref().map(|anchor| &anchor.tree);
-    if at.is_clean && tree.is_some() && tree == known.head_tree.as_ref() {
+    let anchors = Anchors::of(&git, root.path()).await?;
+    let known = anchors.at(&at).await?;
+    let tree = known.as_ref().map(|anchor| anchor.tree.clone());
+    if at.is_clean && tree.is_some() && tree == git.head_tree(&at).await.map_err(no_repository)? {
+        anchors.close().await;
         return Ok(None);
     }
-    let (commit, anchor) = match known.anchor {
+    let (commit, anchor) = match known {
         Some(anchor) => (git.since(&at, Some(&anchor)).await?, Some(anchor)),
-        None => begin(&git, &at, note).await?,
+        None => {
+            let nearest = anchors.nearest(&at).await?;
+            if nearest.is_none() {
+                // Nobody knows where the work began, so what is committed already may be all of it.
+                Project::for_gate(here.clone(), &flags, FlagsFrom::Settings).await?;
+            }
+            begin(&git, root.path(), &at, nearest, note).await?
+        }
     };
+    anchors.close().await;
     let wanted = ChangeWanted { base: commit.clone(), ..ChangeWanted::default() };
     let change = match workspace::change(&root, &wanted).await {
         Err(ChangeError::Empty { .. }) => return Ok(None),
@@ -67,11 +78,16 @@ pub(super) async fn begin_here(config: Option<PathBuf>) -> Result<(), Failure> {
     let root = Root::new(&gathered.root).map_err(|error| Failure::usage(error.to_string()))?;
     let git = Git::at(root.path());
     let at = git.standpoint().await.map_err(no_repository)?;
-    let anchor = match git.anchored(&at).await.map_err(no_repository)?.anchor {
+    let anchors = Anchors::of(&git, root.path()).await?;
+    let known = anchors.at(&at).await?;
+    anchors.close().await;
+    let anchor = match known {
         Some(anchor) => anchor,
         None => {
             let usual = git.since(&at, None).await?;
-            git.begin_at(&at, usual.as_deref()).await.map_err(no_repository)?
+            let anchor = git.begin_at(&at, usual.as_deref()).await.map_err(no_repository)?;
+            anchors::record(root.path(), &at, &anchor).await?;
+            anchor
         }
     };
     if !author::actor().is_person() {
@@ -84,17 +100,32 @@ pub(super) async fn begin_here(config: Option<PathBuf>) -> Result<(), Failure> {
     };
     let files = change.gate_files();
     if !files.is_empty() {
-        git.vouch(&at, &anchor, &files).await.map_err(no_repository)?;
+        let anchor = git.vouch(&at, &anchor, &files).await.map_err(no_repository)?;
+        anchors::record(root.path(), &at, &anchor).await?;
     }
     Ok(())
 }
 
 /// The first look at a branch. The start is recorded, so that later commits of an agent are seen, also on the default
 /// branch.
-async fn begin(git: &Git, at: &Checkout, note: Note) -> Result<(Option<String>, Option<Anchor>), Failure> {
+async fn begin(
+    git: &Git,
+    root: &Path,
+    at: &Checkout,
+    nearest: Option<Anchor>,
+    note: Note,
+) -> Result<(Option<String>, Option<Anchor>), Failure> {
+    if let Some(anchor) = nearest {
+        return Ok((Some(anchor.commit.clone()), Some(anchor)));
+    }
     let usual = git.since(at, None).await?;
     match git.begin_at(at, usual.as_deref()).await {
-        Ok(anchor) => Ok((Some(anchor.commit.clone()), Some(anchor))),
+        Ok(anchor) => {
+            if let Err(failure) = anchors::record(root, at, &anchor).await {
+                note(&failure.message);
+            }
+            Ok((Some(anchor.commit.clone()), Some(anchor)))
+        }
         Err(error) => {
             note(&error.to_string());
             Ok((usual, None))
@@ -102,7 +133,7 @@ async fn begin(git: &Git, at: &Checkout, note: Note) -> Result<(Option<String>, 
     }
 }
 
-fn no_repository(error: countersign_engine::git::GitError) -> Failure {
+pub(super) fn no_repository(error: countersign_engine::git::GitError) -> Failure {
     Failure::usage(error.to_string()).hint("a hook reviews changes, so it needs a git repository")
 }
 
@@ -121,6 +152,7 @@ impl Work {
         let words = format!("countersign: passed in {review}");
         let head = self.at.head.as_deref();
         let kept = git.set_anchor(&self.at, self.anchor.as_ref(), &tree, head, &words).await;
-        kept.map(drop).map_err(|error| Failure::internal(error.to_string()))
+        let kept = kept.map_err(|error| Failure::internal(error.to_string()))?;
+        anchors::record(self.base.project.root.path(), &self.at, &kept).await
     }
 }

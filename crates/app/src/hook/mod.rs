@@ -1,6 +1,7 @@
 //! The hook that agent programs call when an agent is about to stop: the change since the last pass is judged, and the
 //! answer says whether to hold the agent. Input and answers of the programs are in the service door.
 
+mod anchors;
 mod guarded;
 mod judging;
 mod look;

@@ -241,8 +241,7 @@ impl Panel {
             let identity = panelist.judge.identity(&scripts);
             let mut place = place::place(&panelist.judge, root, &environment);
             place.skipped = surroundings.skipped(&place.programs);
-            let commands = place::commands(&panelist.judge);
-            place.trusted_scripts = commands.iter().any(|words| surroundings.has_scripts(words, root));
+            place.trusted = surroundings.gate.is_some();
             let slots = Slots::new(panelist.concurrency);
             Seat { panelist: Arc::new(panelist), identity, place, files: Arc::default(), slots }
         };
@@ -269,7 +268,7 @@ impl Panel {
             commands.iter().all(|words| gate.has_trusted_scripts(words, root))
         };
         let is_same = |(own, other): (&Seat, &Seat)| {
-            let place = Endpoint { trusted_scripts: own.place.trusted_scripts, ..other.place.clone() };
+            let place = Endpoint { trusted: false, ..other.place.clone() };
             own.identity == other.identity && own.place.mark() == place.mark() && has_trusted(other)
         };
         match own.seats.iter().zip(&at_gate.seats).all(is_same) {

@@ -41,11 +41,11 @@ pub struct Checkout {
     place: String,
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct AnchorState {
-    pub anchor: Option<Anchor>,
-    /// The tree of the branch that is checked out.
-    pub head_tree: Option<String>,
+impl Checkout {
+    /// The name by which anchors of this place are kept: a digest, because a branch `a/b` may come after one called `a`.
+    pub fn anchor_name(&self) -> String {
+        Digest::of(self.place.as_bytes()).as_str().chars().take(NAME_LETTERS).collect()
+    }
 }
 
 impl Git {
@@ -58,12 +58,32 @@ impl Git {
         standpoint(&said, &self.folder().to_string_lossy())
     }
 
-    /// What passed last at a standpoint. One process.
-    pub async fn anchored(&self, at: &Checkout) -> Result<AnchorState> {
-        let (own, branch) = (name(&at.place), at.branch.as_ref().map(|name| format!("refs/heads/{name}")));
-        let format = "--format=%(refname) %(objectname) %(tree) %(parent)";
-        let args = ["for-each-ref", format, own.as_str()].into_iter().chain(branch.as_deref());
-        Ok(anchored(&self.text(args).await?, &own, branch.as_deref()))
+    /// An anchor by its commit; none where that is not there any more.
+    pub async fn anchor(&self, commit: &str) -> Result<Option<Anchor>> {
+        let name = format!("{commit}^{{commit}}");
+        let args =
+            ["log", "-1", "--no-show-signature", "--format=%H %T %P", "--end-of-options", name.as_str()];
+        match self.text(args).await {
+            Ok(said) => Ok(anchor(&said)),
+            Err(GitError::Failed { .. }) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The tree of what is checked out; none before the first commit.
+    pub async fn head_tree(&self, at: &Checkout) -> Result<Option<String>> {
+        let Some(head) = &at.head else { return Ok(None) };
+        self.maybe(["rev-parse", "--verify", "--quiet", "--end-of-options", &format!("{head}^{{tree}}")])
+            .await
+    }
+
+    /// How many commits came after one in the history of another; none where it is not in that history.
+    pub async fn distance(&self, from: &str, to: &str) -> Result<Option<u64>> {
+        if !self.is_ancestor(from, to).await? {
+            return Ok(None);
+        }
+        let count = self.text(["rev-list", "--count", &format!("{from}..{to}")]).await?;
+        Ok(count.parse().ok())
     }
 
     /// Makes a commit of ours, which is on no branch.
@@ -75,7 +95,7 @@ impl Git {
         git.text(args).await
     }
 
-    /// Keeps a tree as what passed last, unless another process kept one meanwhile. `words` is the commit message.
+    /// Keeps a tree as what passed last. `words` is the commit message.
     pub async fn set_anchor(
         &self,
         at: &Checkout,
@@ -85,11 +105,9 @@ impl Git {
         words: &str,
     ) -> Result<Anchor> {
         let commit = self.own_commit(tree, parent, words).await?;
-        let name = name(&at.place);
-        // An empty old value means that there must be none yet.
-        let old = before.map_or("", |anchor| anchor.commit.as_str());
-        if old != commit {
-            self.run(["update-ref", "--no-deref", name.as_str(), commit.as_str(), old]).await?;
+        let name = format!("{FOLDER}/{}", at.anchor_name());
+        if before.is_none_or(|anchor| anchor.commit != commit) {
+            self.run(["update-ref", "--no-deref", name.as_str(), commit.as_str()]).await?;
         }
         Ok(Anchor { commit, tree: tree.to_owned(), parent: parent.map(str::to_owned) })
     }
@@ -153,12 +171,6 @@ impl Git {
     }
 }
 
-/// The ref of a place. A digest, because a branch `a/b` may come after one called `a`.
-fn name(place: &str) -> String {
-    let letters: String = Digest::of(place.as_bytes()).as_str().chars().take(NAME_LETTERS).collect();
-    format!("{FOLDER}/{letters}")
-}
-
 /// Reads porcelain v2 with its head lines.
 fn standpoint(said: &[u8], folder: &str) -> Result<Checkout> {
     let (mut head, mut branch, mut is_clean) = (None, None, true);
@@ -179,21 +191,14 @@ fn standpoint(said: &[u8], folder: &str) -> Result<Checkout> {
     Ok(Checkout { head, branch, is_clean, place })
 }
 
-/// Reads a line for each ref: name, commit, tree, parents.
-fn anchored(said: &str, own: &str, branch: Option<&str>) -> AnchorState {
-    let mut found = AnchorState::default();
-    for line in said.lines() {
-        match line.split(' ').collect::<Vec<_>>()[..] {
-            // A foreign ref that is no commit has no tree.
-            [name, commit, tree, parent] if name == own && !tree.is_empty() => {
-                let parent = Some(parent.to_owned()).filter(|parent| !parent.is_empty());
-                found.anchor = Some(Anchor { commit: commit.to_owned(), tree: tree.to_owned(), parent });
-            }
-            [name, _, tree, ..] if Some(name) == branch => found.head_tree = Some(tree.to_owned()),
-            _ => {}
-        }
-    }
-    found
+/// Reads commit, tree and parents. One with several parents is not ours.
+fn anchor(said: &str) -> Option<Anchor> {
+    let (commit, tree, parent) = match said.split_whitespace().collect::<Vec<_>>()[..] {
+        [commit, tree] => (commit, tree, None),
+        [commit, tree, parent] => (commit, tree, Some(parent.to_owned())),
+        _ => return None,
+    };
+    Some(Anchor { commit: commit.to_owned(), tree: tree.to_owned(), parent })
 }
 
 #[cfg(test)]
@@ -223,28 +228,16 @@ mod tests {
     }
 
     #[test]
-    fn what_is_known_of_a_place() {
-        let own = name("branch main");
-        let anchor = |parent: Option<&str>| Anchor {
-            commit: "cc".to_owned(),
-            tree: "tt".to_owned(),
-            parent: parent.map(str::to_owned),
+    fn an_anchor_has_one_parent_or_none() {
+        let of = |parent: Option<&str>| {
+            Some(Anchor { commit: "cc".into(), tree: "tt".into(), parent: parent.map(str::to_owned) })
         };
-        let table = [
-            (String::new(), AnchorState::default()),
-            (format!("{own} cc tt pp"), AnchorState { anchor: Some(anchor(Some("pp"))), head_tree: None }),
-            (format!("{own} cc tt "), AnchorState { anchor: Some(anchor(None)), head_tree: None }),
-            // A blob, and a merge: neither is ours.
-            (format!("{own} cc  "), AnchorState::default()),
-            (format!("{own} cc tt pp qq"), AnchorState::default()),
-            (
-                "refs/heads/main aa hh pp qq".to_owned(),
-                AnchorState { anchor: None, head_tree: Some("hh".to_owned()) },
-            ),
-        ];
-        for (said, expected) in table {
-            assert_eq!(anchored(&said, &own, Some("refs/heads/main")), expected, "{said}");
+        for (said, expected) in
+            [("cc tt pp", of(Some("pp"))), ("cc tt ", of(None)), ("cc tt pp qq", None), ("", None)]
+        {
+            assert_eq!(anchor(said), expected, "{said}");
         }
-        assert_ne!(name("branch a"), name("branch a/b"));
+        let at = |place: &str| Checkout { place: place.into(), head: None, branch: None, is_clean: true };
+        assert_ne!(at("branch a").anchor_name(), at("branch a/b").anchor_name());
     }
 }

@@ -1,7 +1,6 @@
 //! Commits and branches: where we are, what a change is against, and files as they were there.
 
 use super::{Git, GitError, Result};
-use std::path::{Component, Path};
 
 /// A branch that others start from.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -110,47 +109,7 @@ impl Git {
         base.map(Some).ok_or(BaseProblem::NothingInCommon(branch.name))
     }
 
-    /// A file as it was at a commit; none where it was not there. The path is relative to the folder.
-    pub async fn file_at(&self, commit: &str, path: &str) -> Result<Option<Vec<u8>>> {
-        Ok(self.first_file_at(commit, &[path]).await?.map(|(_, bytes)| bytes))
-    }
-
-    /// The first of these files that was there at a commit, and which it is. Paths are relative to the folder.
-    pub async fn first_file_at(&self, commit: &str, paths: &[&str]) -> Result<Option<(usize, Vec<u8>)>> {
-        let Some((which, id)) = self.first_blob_at(commit, paths).await? else { return Ok(None) };
-        Ok(Some((which, self.blob(&id).await?)))
-    }
-
-    /// The same by its id, which stands for these bytes and no others.
-    pub async fn first_blob_at(&self, commit: &str, paths: &[&str]) -> Result<Option<(usize, String)>> {
-        let ask = ["ls-tree", "-z", commit, "--"];
-        let listed = self.run(ask.iter().chain(paths)).await?;
-        let listed = String::from_utf8_lossy(&listed);
-        let entries: Vec<(&str, &str)> =
-            listed.split('\0').filter_map(|entry| entry.split_once('\t')).collect();
-        let found = paths.iter().enumerate().find_map(|(which, path)| {
-            let (head, _) = entries.iter().find(|(_, name)| is_same(name, path))?;
-            Some((which, *path, head.split(' ').collect::<Vec<_>>()))
-        });
-        match found.as_ref().map(|(which, path, head)| (which, path, &head[..])) {
-            None => Ok(None),
-            // A link is not followed: what it leads to is not of that commit.
-            Some((which, _, ["100644" | "100755", "blob", id])) => Ok(Some((*which, (*id).to_owned()))),
-            Some((_, path, _)) => {
-                Err(GitError::unexpected("ls-tree", format!("`{path}` is not a file in commit {commit}")))
-            }
-        }
-    }
-
     pub async fn blob(&self, id: &str) -> Result<Vec<u8>> {
         self.run(["cat-file", "blob", id]).await
     }
-}
-
-/// Whether git means this path: it leaves `./` out.
-fn is_same(listed: &str, path: &str) -> bool {
-    fn parts(path: &str) -> impl Iterator<Item = Component<'_>> {
-        Path::new(path).components().filter(|part| *part != Component::CurDir)
-    }
-    parts(listed).eq(parts(path))
 }

@@ -9,8 +9,9 @@ mod room;
 mod run;
 mod status;
 mod trusted;
+mod verified;
 
-pub use anchor::{Anchor, AnchorState, Checkout};
+pub use anchor::{Anchor, Checkout};
 pub use branch::{BaseProblem, Branch};
 pub use places::{Places, is_repository, main_worktree};
 pub use run::{Git, GitError, program};

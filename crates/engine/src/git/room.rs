@@ -44,6 +44,7 @@ impl Git {
     /// Either way every file is compared with its id, so neither an edited file nor a forged object gets through.
     pub async fn check_out(&self, commit: &str, folder: &Path) -> Result<PathBuf> {
         let failed = |error: io::Error| GitError::unexpected("checkout-index", error.to_string());
+        self.verify_trees(commit).await?;
         let (room, files) = (folder.join("git"), folder.join("files"));
         let objects = self.places().await?.objects;
         let objects = objects.canonicalize().map_err(failed)?;

@@ -33,6 +33,9 @@ const FOREIGN: &str = "GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE GIT_OBJECT_DIRECTORY
     GIT_EXTERNAL_DIFF GIT_DIFF_OPTS GIT_LITERAL_PATHSPECS GIT_GLOB_PATHSPECS GIT_NOGLOB_PATHSPECS \
     GIT_ICASE_PATHSPECS GIT_ATTR_SOURCE GIT_TRACE";
 
+/// The mark of every process that we start.
+const CALL_MARK: &str = "COUNTERSIGN_CALL";
+
 /// What git gets of our environment where it gets nothing else: what it needs to sign in.
 const ALONE: [&str; 4] = ["HOME", "USER", "LOGNAME", "SSH_AUTH_SOCK"];
 const SYSTEM_PATH: &str = "/usr/local/bin:/usr/bin:/bin:/opt/homebrew/bin:/run/current-system/sw/bin";
@@ -163,6 +166,8 @@ impl Git {
             .current_dir(&self.folder)
             // Replaced objects would show other contents under the same id.
             .env("GIT_NO_REPLACE_OBJECTS", "1")
+            // What a setting of the repository starts, such as a filter, is no person, whoever started us.
+            .env(CALL_MARK, "git")
             .env("GIT_OPTIONAL_LOCKS", "0")
             .env("GIT_TERMINAL_PROMPT", "0")
             .env("GIT_EDITOR", "true")

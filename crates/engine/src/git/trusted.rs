@@ -91,7 +91,11 @@ impl Git {
         }
         let reference = format!("refs/heads/{}", pinned.branch);
         args.extend(["ls-remote", "--quiet", "--", &pinned.url, &reference].map(str::to_owned));
+        // The folder may be inside of a repository, whose settings could lead elsewhere: git looks no further up.
+        let above = folder.path().canonicalize().ok();
+        let above = above.as_deref().and_then(Path::parent).unwrap_or(Path::new("/")).to_owned();
         let git = Self::at(folder.path()).alone().within_seconds(REMOTE_SECONDS);
+        let git = git.with("GIT_CEILING_DIRECTORIES", above);
         let git = git.with("GIT_SSH_COMMAND", "ssh -o BatchMode=yes").with("GIT_ASKPASS", "true");
         let said = git.text(args).await?;
         let line = said.lines().find_map(|line| line.split_once('\t').filter(|(_, name)| *name == reference));

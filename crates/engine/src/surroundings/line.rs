@@ -33,12 +33,6 @@ impl Line {
 }
 
 impl Surroundings {
-    /// Whether files of the project take part in a reviewer's command at a gate; also where that cannot be told.
-    pub(crate) fn has_scripts(&self, words: &[String], root: &Path) -> bool {
-        let line = || self.line(words, root, Path::new("/"));
-        self.gate.is_some() && line().map_or(true, |line| !line.scripts.is_empty())
-    }
-
     /// Whether a command may be started at this gate, and all files of the project that take part are those of the trusted
     /// commit.
     pub(crate) fn has_trusted_scripts(&self, words: &[String], root: &Path) -> bool {
