@@ -1,5 +1,6 @@
 //! The work to judge, as every way in hands it over, and the request that the planner makes of it.
 
+use crate::authority::{self, FlagsFrom};
 use crate::init::{default_questions, resolve};
 use crate::project::Project;
 use crate::{Code, Failure};
@@ -12,8 +13,9 @@ use countersign_core::rule::{Each, Rule, Scope};
 use countersign_core::submission::{Output, OutputKind};
 use countersign_engine::config::{Config, Diagnostic};
 use countersign_engine::engine::{EngineError, Planner, Prepared, Request, SubmittedChange};
+use countersign_engine::git;
 use countersign_engine::workspace::{self, PathProblem};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 const OUTPUT: &str = "files";
 
@@ -54,7 +56,8 @@ impl ReviewRequest {
         planner: &Planner,
         warnings: &mut Vec<String>,
     ) -> Result<Prepared, Failure> {
-        let request = self.request(project, warnings)?;
+        let listed = self.listed(project, warnings).await?;
+        let request = self.request(project, listed.as_deref(), warnings)?;
         let prepared = match planner.prepare(request).await {
             Ok(prepared) => prepared,
             Err(EngineError::Plan(PlanError::NothingToJudge)) => {
@@ -71,7 +74,28 @@ impl ReviewRequest {
         Ok(prepared)
     }
 
-    fn request(&self, project: &Project, warnings: &mut Vec<String>) -> Result<Request, Failure> {
+    /// The files of a project at a gate: only the ignore rules of the base count, and never for a file that git tracks.
+    async fn listed(
+        &self,
+        project: &Project,
+        warnings: &mut Vec<String>,
+    ) -> Result<Option<Vec<String>>, Failure> {
+        let root = project.root.path();
+        if project.authority.is_none() || self.change.is_some() || !is_in_repository(root) {
+            return Ok(None);
+        }
+        let (base, _) = authority::base(project, FlagsFrom::Caller, None).await?;
+        let found = workspace::listed(&project.root, base.as_deref()).await?;
+        warnings.extend(found.left_out);
+        Ok(Some(found.files))
+    }
+
+    fn request(
+        &self,
+        project: &Project,
+        listed: Option<&[String]>,
+        warnings: &mut Vec<String>,
+    ) -> Result<Request, Failure> {
         let mut rules = self.rules(&project.config)?;
         let is_named = !self.paths.is_empty() || self.change.is_some();
         if rules.is_empty() && project.config.file.is_none() && is_named {
@@ -84,7 +108,7 @@ impl ReviewRequest {
         }
         let files = match self.change {
             Some(_) => vec![],
-            None => self.concerned_files(project, &rules, warnings)?,
+            None => self.concerned_files(project, listed, &rules, warnings)?,
         };
         let policy = project.config.policy.clone();
         Ok(Request {
@@ -103,10 +127,11 @@ impl ReviewRequest {
     fn concerned_files(
         &self,
         project: &Project,
+        listed: Option<&[String]>,
         rules: &[Rule],
         warnings: &mut Vec<String>,
     ) -> Result<Vec<String>, Failure> {
-        let files = self.files(project, warnings)?;
+        let files = self.files(project, listed, warnings)?;
         if self.criteria.is_empty() && self.paths.is_empty() {
             unmatched(&project.config, &files)?;
         }
@@ -153,7 +178,12 @@ impl ReviewRequest {
     }
 
     /// The files of the paths: files as they are, folders without what git ignores.
-    fn files(&self, project: &Project, warnings: &mut Vec<String>) -> Result<Vec<String>, Failure> {
+    fn files(
+        &self,
+        project: &Project,
+        listed: Option<&[String]>,
+        warnings: &mut Vec<String>,
+    ) -> Result<Vec<String>, Failure> {
         let here = project.here.display();
         let path_failure = |problem: PathProblem| {
             let hint = match &problem {
@@ -175,7 +205,14 @@ impl ReviewRequest {
         let mut files = vec![];
         for relative in relative.chain(whole) {
             let relative = relative.map_err(path_failure)?;
-            if project.root.join(&relative).is_dir() {
+            let is_folder = project.root.join(&relative).is_dir();
+            if let Some(listed) = listed.filter(|_| is_folder) {
+                let below = |path: &&String| {
+                    let rest = path.strip_prefix(relative.as_str());
+                    relative.is_empty() || rest.is_some_and(|rest| rest.starts_with('/'))
+                };
+                files.extend(listed.iter().filter(below).cloned());
+            } else if is_folder {
                 let found = workspace::walk(&project.root, &relative).map_err(path_failure)?;
                 warnings.extend(found.left_out);
                 files.extend(found.files);
@@ -206,6 +243,11 @@ impl ReviewRequest {
 /// The questions about a change that `init` writes, for a project without a configuration.
 pub fn built_in_rules() -> Result<Vec<Rule>, Failure> {
     Ok(resolve("the built-in questions".as_ref(), &default_questions(), PathBuf::new())?.rules)
+}
+
+/// Whether a folder is inside of a worktree of git.
+fn is_in_repository(root: &Path) -> bool {
+    root.ancestors().any(git::is_repository)
 }
 
 fn concerned(rules: &[Rule], files: Vec<String>) -> Result<Vec<String>, Failure> {

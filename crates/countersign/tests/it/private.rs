@@ -7,6 +7,10 @@ const PASS: &str = r#"printf '{"passed": true, "feedback": "", "criteria_results
 
 /// Runs the program where every new file is open to all, with a temporary folder of its own.
 fn run_open(project: &Project, args: &[&str]) -> Ran {
+    run_open_with(project, args, |_| {})
+}
+
+fn run_open_with(project: &Project, args: &[&str], change: impl FnOnce(&mut std::process::Command)) -> Ran {
     std::fs::create_dir_all(project.path(".tmp")).unwrap();
     let words = [&["-c", "umask 000; exec \"$0\" \"$@\"", env!("CARGO_BIN_EXE_countersign")], args].concat();
     let plain = project.command(&[]);
@@ -18,6 +22,7 @@ fn run_open(project: &Project, args: &[&str]) -> Ran {
             None => command.env_remove(name),
         };
     }
+    change(&mut command);
     Running::start(&mut command).wait()
 }
 
@@ -56,12 +61,24 @@ fn scratch_the_comparison_of_a_change_is_for_its_user_alone() {
     let judge = Judge::scripted(&project, "judge.sh", PASS);
     project.write(".gitignore", ".asked*\n.modes\n.tmp\n").write(".gitattributes", "*.md filter=look\n");
     repository.commit("first");
-    // Git runs this while it reads the files into our folder, and keeps its own files there.
-    let clean = format!("{}; cat", look(&project));
-    repository.git(["config", "filter.look.clean", &clean]);
+    // A filter of the repository is not run while the files are read.
+    repository.git([
+        "config",
+        "filter.look.clean",
+        &format!("touch '{}'; cat", project.path(".ran").display()),
+    ]);
     project.write("a.md", "secret work");
+    // Git keeps its own files in our folder.
+    let git = project.home().join("git");
+    std::fs::write(&git, format!("#!/bin/sh\ngit \"$@\"\ncode=$?\n{}\nexit $code\n", look(&project)))
+        .unwrap();
+    std::fs::set_permissions(&git, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
     let args = ["review", "--change", "--criterion", COMPLETE, "--reviewer", judge.name()];
-    run_open(&project, &args).exits(0);
+    run_open_with(&project, &args, |command| {
+        command.env("COUNTERSIGN_TEST_GIT", git);
+    })
+    .exits(0);
+    assert!(!project.path(".ran").exists());
     // What git makes itself is behind a folder that others cannot enter.
     let modes = project.read(".modes");
     let outer: Vec<&str> = modes.lines().filter(|line| !line.contains('/')).collect();

@@ -7,6 +7,7 @@ mod branch;
 mod places;
 mod room;
 mod run;
+mod snapshot;
 mod status;
 mod trusted;
 mod verified;
@@ -15,6 +16,7 @@ pub use anchor::{Anchor, Checkout};
 pub use branch::{BaseProblem, Branch};
 pub use places::{Places, is_repository, main_worktree};
 pub use run::{Git, GitError, program};
+pub use snapshot::{Snapshot, SnapshotWanted};
 pub use status::{Status, StatusEntry, Worktree};
 pub use trusted::{PinnedRemote, RemoteTip};
 

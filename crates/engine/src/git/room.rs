@@ -1,5 +1,5 @@
 //! A private git folder with neutral settings, beside the repository whose objects it reads: no setting, attribute, filter
-//! or index of the repository has a say. So far it checks out the trusted files.
+//! or index of the repository has a say.
 
 use super::{Git, GitError, Result};
 use crate::private;
@@ -14,13 +14,13 @@ const SHA256: &str = "\trepositoryformatversion = 1\n[extensions]\n\tobjectforma
 const SHA256_LETTERS: usize = 64;
 
 /// A private git folder.
-struct Room {
+pub(super) struct Room {
     folder: PathBuf,
 }
 
 impl Room {
     /// Makes it in a folder that exists and is ours.
-    fn make(folder: &Path, objects: &Path, commit: &str) -> io::Result<Self> {
+    pub(super) fn make(folder: &Path, objects: &Path, commit: &str) -> io::Result<Self> {
         let folder = folder.to_owned();
         for below in ["refs", "objects/info"] {
             private::make_folders(&folder.join(below))?;
@@ -33,7 +33,7 @@ impl Room {
     }
 
     /// Git in this room, for a work tree.
-    fn git(&self, tree: &Path) -> Git {
+    pub(super) fn git(&self, tree: &Path) -> Git {
         let git = Git::at(tree).alone().with("GIT_DIR", &self.folder).with("GIT_WORK_TREE", tree);
         git.with("GIT_INDEX_FILE", self.folder.join("index")).with("GIT_ATTR_NOSYSTEM", "1")
     }

@@ -63,6 +63,11 @@ impl Git {
         git.with("PATH", SYSTEM_PATH).with("GIT_CONFIG_GLOBAL", "/dev/null").with("GIT_CONFIG_NOSYSTEM", "1")
     }
 
+    /// The same in another folder.
+    pub(super) fn within(self, folder: &Path) -> Self {
+        Self { folder: folder.to_owned(), ..self }
+    }
+
     pub fn folder(&self) -> &Path {
         &self.folder
     }
@@ -122,13 +127,21 @@ impl Git {
         &self,
         args: impl IntoIterator<Item = A>,
     ) -> Result<(i32, String)> {
-        let (said, ended) = self.collect(args, ANSWER_BYTES_MAX).await;
-        let code = match ended {
-            Ok(()) => 0,
-            Err(GitError::Failed { code: Some(1), .. }) => 1,
-            Err(error) => return Err(error),
-        };
+        let (code, said) = self.exit_and_bytes(args).await?;
         Ok((code, String::from_utf8_lossy(&said).into_owned()))
+    }
+
+    /// The same with its output as it is.
+    pub(super) async fn exit_and_bytes<A: AsRef<OsStr>>(
+        &self,
+        args: impl IntoIterator<Item = A>,
+    ) -> Result<(i32, Vec<u8>)> {
+        let (said, ended) = self.collect(args, ANSWER_BYTES_MAX).await;
+        match ended {
+            Ok(()) => Ok((0, said)),
+            Err(GitError::Failed { code: Some(1), .. }) => Ok((1, said)),
+            Err(error) => Err(error),
+        }
     }
 
     /// Runs a command and hands over what it says piece by piece, keeping nothing.

@@ -19,6 +19,17 @@ struct Object {
     bytes: Vec<u8>,
 }
 
+impl Object {
+    /// Whether it is this tree, or a commit with it.
+    fn has_tree(&self, tree: &Self) -> bool {
+        match self.kind.as_str() {
+            "tree" => self.id == tree.id,
+            "commit" => tree_of(&self.bytes) == Some(tree.id.as_str()),
+            _ => false,
+        }
+    }
+}
+
 /// One entry of a tree.
 struct Entry<'a> {
     mode: &'a str,
@@ -36,7 +47,7 @@ impl Git {
     /// which also reads the folders on the way: everything from the commit on is compared with its id.
     pub async fn first_file_at(&self, commit: &str, paths: &[&str]) -> Result<Option<(usize, Vec<u8>)>> {
         let prefix = self.prefix();
-        let mut names = vec![format!("{commit}^{{commit}}"), format!("{commit}^{{tree}}")];
+        let mut names = vec![commit.to_owned(), format!("{commit}^{{tree}}")];
         let mut ways = vec![];
         for path in paths {
             let whole = parts(&format!("{prefix}/{path}"));
@@ -50,10 +61,8 @@ impl Git {
         let (Some(Some(top)), Some(Some(root))) = (found.next(), found.next()) else {
             return Err(GitError::unexpected(COMMAND, format!("there is no commit {commit}")));
         };
-        let is_named = |letters: &str| {
-            letters.len() >= SHA1_LETTERS && letters.bytes().all(|byte| byte.is_ascii_hexdigit())
-        };
-        if (is_named(commit) && top.id != commit) || tree_of(&top.bytes) != Some(root.id.as_str()) {
+        let is_id = commit.len() >= SHA1_LETTERS && commit.bytes().all(|byte| byte.is_ascii_hexdigit());
+        if (is_id && top.id != commit) || !top.has_tree(&root) {
             return Err(forged("the tree"));
         }
         for (which, way) in ways.iter().enumerate() {
@@ -92,13 +101,7 @@ impl Git {
         self.verify(listed.map(|id| String::from_utf8_lossy(id).into_owned())).await?;
         let top = self.objects(&[commit.to_owned(), format!("{commit}^{{tree}}")]).await?;
         match &top[..] {
-            [Some(one), Some(root)]
-                if one.id == root.id
-                    || one.kind != "commit"
-                    || tree_of(&one.bytes) == Some(root.id.as_str()) =>
-            {
-                Ok(())
-            }
+            [Some(one), Some(root)] if one.has_tree(root) => Ok(()),
             _ => Err(GitError::unexpected(COMMAND, format!("there is no commit {commit}"))),
         }
     }

@@ -14,7 +14,7 @@ mod write;
 
 pub use change::{
     Change, ChangeError, ChangeLimits, ChangeWanted, ChangedFile, FileKind, Shape, change, fingerprint,
-    is_gate_file, summary,
+    is_gate_file, listed, summary,
 };
 pub use gather::gather;
 pub use held::{GuardedFile, HeldFiles};

@@ -1,18 +1,13 @@
-//! Compares the files as they are with a base by git, on a copy of the index.
+//! Compares the files as they are with a base, by git in a room of our own.
 
 use super::parse::{Defect, Parser};
 use super::{Change, ChangeLimits, ChangedFile};
-use crate::git::{Git, GitError};
-use crate::private;
+use crate::git::{Git, GitError, Snapshot, SnapshotWanted};
 use crate::scratch::Scratch;
-use crate::workspace::Root;
+use crate::workspace::{FolderFiles, Root, require_file};
 use countersign_core::digest::{Digest, Parts};
 use countersign_core::outcome::{NoVerdict, Outcome};
-use std::ffi::OsString;
-use std::fs::File;
 use std::io;
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::path::Path;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ChangeWanted {
@@ -67,6 +62,37 @@ pub async fn fingerprint(root: &Root, wanted: &ChangeWanted) -> Result<Digest, C
     Ok(named(wanted, &compared.list))
 }
 
+/// Every file below the root that the base does not ignore, or that it or HEAD has; with what cannot be judged, in words.
+pub async fn listed(root: &Root, base: Option<&str>) -> Result<FolderFiles, ChangeError> {
+    let folder = Scratch::new("change")?;
+    let wanted = ChangeWanted { base: base.map(str::to_owned), ..ChangeWanted::default() };
+    let snapshot = SnapshotWanted { base, paths: &paths(&wanted), writes: false };
+    let Snapshot { git, .. } = Git::at(root.path()).snapshot(&snapshot, folder.path()).await?;
+    let said = git.run(["ls-files", "-s", "-z"]).await?;
+    let mut found = FolderFiles::default();
+    for entry in said.split(|byte| *byte == 0).filter(|entry| !entry.is_empty()) {
+        let Some(tab) = entry.iter().position(|byte| *byte == b'\t') else { continue };
+        let (mode, name) = (&entry[..tab.min(6)], &entry[tab + 1..]);
+        let shown = || countersign_core::text::visible_line(&String::from_utf8_lossy(name)).into_owned();
+        if name.starts_with(b".") || name.windows(2).any(|pair| pair == b"/.") {
+            // Hidden files are no part of the project as a whole; of a change they are.
+            continue;
+        }
+        match std::str::from_utf8(name) {
+            Err(_) => found.left_out.push(format!("`{}` is not judged: its name is not UTF-8", shown())),
+            Ok(_) if mode == b"160000" => {
+                found.left_out.push(format!("`{}` is not judged: it is another repository", shown()));
+            }
+            Ok(path) if mode == b"120000" => match require_file(root, path) {
+                Ok(()) => found.files.push(path.to_owned()),
+                Err(problem) => found.left_out.push(problem.to_string()),
+            },
+            Ok(path) => found.files.push(path.to_owned()),
+        }
+    }
+    Ok(found)
+}
+
 fn named(wanted: &ChangeWanted, list: &Digest) -> Digest {
     Parts::new("fingerprint/1").maybe(wanted.base.as_deref()).text(list.as_str()).digest()
 }
@@ -78,29 +104,17 @@ struct Compared {
 }
 
 async fn compare(root: &Root, wanted: &ChangeWanted, patches: bool) -> Result<Compared, ChangeError> {
-    let git = Git::at(root.path());
-    let places = git.places().await?;
+    let user = Git::at(root.path());
     let folder = Scratch::new("change")?;
-    let (index, objects) = (folder.path().join("index"), folder.path().join("objects"));
-    private::make_folder(&objects)?;
-    let (from, to) = (places.index.clone(), index.clone());
-    tokio::task::spawn_blocking(move || copy_index(&from, &to)).await.map_err(io::Error::other)??;
-    let mut git = git.with("GIT_INDEX_FILE", index);
-    if !(wanted.keeps_tree && patches) {
-        // New contents go to a folder of ours, and the repository's are read from where they are.
-        git = git
-            .with("GIT_OBJECT_DIRECTORY", objects)
-            .with("GIT_ALTERNATE_OBJECT_DIRECTORIES", quoted(&places.objects));
-    }
-    git.run(ADD.split_whitespace().map(str::to_owned).chain(paths(wanted))).await?;
-    let base = match &wanted.base {
-        Some(base) => base.clone(),
-        None => git.empty_tree().await?,
-    };
+    let paths = paths(wanted);
+    let writes = wanted.keeps_tree && patches;
+    let snapshot = SnapshotWanted { base: wanted.base.as_deref(), paths: &paths, writes };
+    let Snapshot { git, base, .. } = user.snapshot(&snapshot, folder.path()).await?;
+    user.verify_trees(&base).await?;
     let mut args: Vec<String> = COMPARE.split_whitespace().map(str::to_owned).collect();
     args.extend(patches.then(|| "-p".to_owned()));
-    args.extend([base.clone(), "--".to_owned()]);
-    args.extend(paths(wanted));
+    args.extend([base, "--".to_owned()]);
+    args.extend(paths);
     let mut parser = Parser::new(wanted.limits);
     let mut defect = None;
     let streamed = git
@@ -115,41 +129,12 @@ async fn compare(root: &Root, wanted: &ChangeWanted, patches: bool) -> Result<Co
         Some(defect) => return Err(defective(defect, wanted)),
         None => streamed?,
     };
+    // The patches show what differs from these.
+    user.verify(parser.old_ids()).await?;
     let (files, list) = parser.finish(patches).map_err(|defect| defective(defect, wanted))?;
-    let tree = match wanted.keeps_tree && patches {
-        true => {
-            if !wanted.left_out.is_empty() {
-                // What is left out is not shown, so it is not committed either, even if it is in the index.
-                let left_out = wanted.left_out.iter().map(|pattern| format!(":(glob){pattern}"));
-                let reset = ["reset", "-q", &base, "--"].map(str::to_owned);
-                git.run(reset.into_iter().chain(left_out)).await?;
-            }
-            Some(git.text(["write-tree"]).await?)
-        }
-        false => None,
-    };
+    let tree = if writes { Some(git.text(["write-tree"]).await?) } else { None };
     Ok(Compared { files, list, tree })
 }
-
-/// Copies the index with its time. Git reads a file again if it is not older than the index, because it may have been
-/// written in the same moment; a newer copy of the index would hide such a file.
-fn copy_index(from: &Path, to: &Path) -> io::Result<()> {
-    let mut from = match File::open(from) {
-        Ok(file) => file,
-        // Before anything was added there is none.
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-        Err(error) => return Err(error),
-    };
-    let written = from.metadata()?.modified()?;
-    let mut to = private::make_file(to)?;
-    io::copy(&mut from, &mut to)?;
-    to.set_modified(written)
-}
-
-/// Brings the copy of the index up to date, as a commit of everything would.
-const ADD: &str = "-c core.trustctime=true -c core.checkStat=default -c core.safecrlf=false \
-    -c core.splitIndex=false -c core.untrackedCache=false -c core.looseCompression=0 -c index.threads=1 \
-    -c diff.ignoreSubmodules=none add -A --";
 
 /// Neither settings nor attributes decide what a reviewer sees. `--text` because an attribute can call any file binary;
 /// `parse` finds out itself.
@@ -170,23 +155,6 @@ fn as_pattern(pattern: &str) -> String {
         }
         _ => pattern.to_owned(),
     }
-}
-
-/// A path in a list of paths: one with a colon or a quote in it is read as a quoted one.
-fn quoted(path: &Path) -> OsString {
-    let bytes = path.as_os_str().as_bytes();
-    if !bytes.iter().any(|byte| matches!(byte, b':' | b'"' | b'\\')) {
-        return path.as_os_str().to_owned();
-    }
-    let mut out = vec![b'"'];
-    for byte in bytes {
-        if matches!(byte, b'"' | b'\\') {
-            out.push(b'\\');
-        }
-        out.push(*byte);
-    }
-    out.push(b'"');
-    OsString::from_vec(out)
 }
 
 fn defective(defect: Defect, wanted: &ChangeWanted) -> ChangeError {

@@ -12,7 +12,7 @@ use countersign_core::text::{counted, neutralise_name};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-pub use gather::{ChangeError, ChangeWanted, change, fingerprint};
+pub use gather::{ChangeError, ChangeWanted, change, fingerprint, listed};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ChangeLimits {

@@ -155,6 +155,17 @@ impl Parser {
         Ok(())
     }
 
+    /// The ids of what was there before.
+    pub fn old_ids(&self) -> Vec<String> {
+        let old = |record: &Record| {
+            let mut fields = record.head.trim_start_matches(':').split(' ');
+            let (mode, id) = (fields.next()?, fields.nth(1)?);
+            // Nothing was there, or a commit of another repository.
+            (!matches!(mode, "000000" | "160000")).then(|| id.to_owned())
+        };
+        self.records.iter().filter_map(old).collect()
+    }
+
     /// The files and the digest of their list, if everything belongs together; `patches` is false where there are none.
     pub fn finish(mut self, patches: bool) -> Result<(Vec<ChangedFile>, Digest), Defect> {
         let rest = std::mem::take(&mut self.rest);
@@ -223,8 +234,7 @@ impl Record {
             .text(Digest::from_hash(patch.hasher.finalize()).as_str())
             .digest();
         let shown = |name: &[u8]| String::from_utf8_lossy(name).into_owned();
-        let is_binary = patch.has_zero;
-        let (text, is_cut) = patch.text();
+        let (text, is_cut, is_binary) = patch.text();
         Ok(ChangedFile {
             path: shown(&self.name),
             is_named_exactly: std::str::from_utf8(&self.name).is_ok(),
@@ -243,12 +253,13 @@ impl Record {
 }
 
 impl Patch {
-    /// What is shown, and whether something is missing that a reader must see.
-    fn text(&self) -> (String, bool) {
-        if self.has_zero {
+    /// What is shown, whether something is missing that a reader must see, and whether it is no text.
+    fn text(&self) -> (String, bool, bool) {
+        // A zero byte in text hides nothing: it is shown like other control characters.
+        if self.has_zero && !is_text(&self.kept) {
             let head = &self.kept[..self.first_hunk.unwrap_or(0).min(self.kept.len())];
             let head = String::from_utf8_lossy(head);
-            return (format!("{head}[binary: contents not shown]\n"), false);
+            return (format!("{head}[binary: contents not shown]\n"), false, true);
         }
         let is_cut = (self.kept.len() as u64) < self.bytes;
         // At a whole line: half a line may be half a secret, which nothing recognises any more.
@@ -266,8 +277,13 @@ impl Patch {
         if is_cut {
             text.push_str(&format!("[diff cut: {end} of {} bytes shown]\n", self.bytes));
         }
-        (text, is_cut)
+        (text, is_cut, false)
     }
+}
+
+/// Whether bytes are UTF-8, perhaps cut in the middle of a letter.
+fn is_text(bytes: &[u8]) -> bool {
+    std::str::from_utf8(bytes).map_or_else(|error| error.error_len().is_none(), |_| true)
 }
 
 #[cfg(test)]

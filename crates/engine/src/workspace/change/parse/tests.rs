@@ -42,7 +42,7 @@ fn said() -> Vec<u8> {
         b"diff --git a/l b/l\ndeleted file mode 120000\n@@ -1 +0,0 @@\n-a\n\\ No newline at end of file\n",
     );
     said.extend_from_slice(b"diff --git a/l b/l\nnew file mode 100644\n@@ -0,0 +1 @@\n+reg\n");
-    said.extend_from_slice(b"diff --git a/bin b/bin\nnew file mode 100644\n@@ -0,0 +1 @@\n+\0\x01\n");
+    said.extend_from_slice(b"diff --git a/bin b/bin\nnew file mode 100644\n@@ -0,0 +1 @@\n+\0\xff\n");
     said
 }
 
