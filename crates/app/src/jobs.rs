@@ -10,6 +10,9 @@ use std::sync::Arc;
 /// The reviewer of a server without a runner: the author itself.
 const SELF: &str = "self";
 
+/// The configured reviewers, as for a runner of this name.
+const CONFIGURED: &str = "auto";
+
 #[derive(Clone, Debug)]
 pub struct Judging {
     /// The reviewer instead of the configured ones: a configured name or a short form.
@@ -21,6 +24,11 @@ pub struct Judging {
 }
 
 impl Judging {
+    /// What counts for a server that an agent started: none of its flags, and an agent is not its own reviewer.
+    pub fn without_flags() -> Self {
+        Self { runner: Some(CONFIGURED.to_owned()), quality_gate: true, max_attempts: None }
+    }
+
     /// The project for workflows: with the runner or the author as reviewer, and all reviews of a step at once.
     pub async fn project(&self, resident: &ServerState) -> Result<Project, Failure> {
         let reviewer = self.runner.clone().unwrap_or_else(|| SELF.to_owned());

@@ -8,7 +8,7 @@ use countersign_core::policy::Decisions;
 use countersign_core::redact::Redaction;
 use countersign_core::review::Actor;
 use countersign_doors::jobs::library::{self, Library};
-use countersign_engine::config::{self, Config, Environment, FileBytes, Flags, Gathered, Origin, Setting};
+use countersign_engine::config::{self, Config, Environment, FileBytes, Flags, Gathered};
 use countersign_engine::engine::{Bounds, Engine, Judge, Panel, Panelist, Planner, Surroundings};
 use countersign_engine::git;
 use countersign_engine::ledger::{LEDGER_FILE, Ledger, LedgerError};
@@ -94,16 +94,11 @@ impl Project {
         }
     }
 
-    /// Whether the user lets agents decide. Only the file in the home of the account says so: an agent can set `HOME`.
+    /// Whether the user lets agents decide: only by the own file as a person trusted it, because agents can write that file
+    /// and set `HOME`.
     pub fn agents_may_decide(&self) -> bool {
-        let own = author::home().map(|home| home.join(".config/countersign/config.yml"));
-        let from = |setting: &Setting| match &setting.origin {
-            Origin::User(file, _) => own.as_ref() == Some(file),
-            _ => false,
-        };
-        let mut settings =
-            self.config.settings().iter().filter(|setting| setting.name == "agents_may_decide");
-        self.config.agents_may_decide && settings.any(from)
+        let is_trusted = self.authority.as_ref().is_some_and(|authority| authority.trusted.is_some());
+        is_trusted && self.config.agents_may_decide
     }
 
     /// The ledger, if there is one: commands that only read never create it.

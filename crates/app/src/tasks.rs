@@ -6,7 +6,7 @@ use crate::project::Project;
 use crate::time::rfc3339;
 use countersign_core::ids::ReviewId;
 use countersign_doors::service::decided::{after_decision, task_of};
-use countersign_doors::service::known::TrustedPlan;
+use countersign_doors::service::known::{KnownPlan, Titles, TrustedPlan};
 use countersign_doors::service::plan;
 use countersign_doors::service::tasks::Tasks;
 use countersign_engine::config::Source;
@@ -14,6 +14,9 @@ use countersign_engine::fresh::now_ms;
 use countersign_engine::git::Git;
 use countersign_engine::ledger::{Ledger, Stored};
 use std::path::Path;
+
+/// More files that look like plans are not read to find out whether a title is new.
+const PLANS_MAX: usize = 200;
 
 pub async fn tasks_in(project: &Project, plan: &str, ledger: Ledger) -> Result<Tasks, Failure> {
     let path = project.root.relative(project.root.path(), Path::new(plan));
@@ -23,26 +26,55 @@ pub async fn tasks_in(project: &Project, plan: &str, ledger: Ledger) -> Result<T
         return Err(Failure::usage(format!("`{plan}` cannot be a plan"))
             .hint("a plan is a Markdown file, such as PLAN.md, without * ? and other pattern characters in its name"));
     }
-    let trusted = trusted_plan(project, &plan).await;
-    Ok(Tasks { ledger, root: project.root.path().to_owned(), plan, trusted })
+    let KnownPlan { trusted, elsewhere, .. } = known_plan(project, &plan).await;
+    Ok(Tasks { ledger, root: project.root.path().to_owned(), plan, trusted, elsewhere })
 }
 
-/// The plan of the trusted commit; none where it has none.
-pub async fn trusted_plan(project: &Project, plan: &str) -> Option<TrustedPlan> {
+/// What is known of a plan without the ledger.
+pub async fn known_plan(project: &Project, plan: &str) -> KnownPlan {
     let git = Git::at(project.root.path());
-    let remote = project.authority.as_ref().and_then(|authority| match &authority.source {
-        authority::Source::Committed { commit, .. } => Some(commit.clone()),
-        // What a person vouched for is the configuration, not every later plan.
-        authority::Source::Vouched { .. } | authority::Source::BuiltIn => None,
-    });
-    let commit = match remote {
-        Some(commit) => commit,
-        None => git.base(None, None).await.ok().flatten()?,
+    let local = git.base(None, None).await.ok().flatten();
+    let trusted = match authority::source_of(project).await {
+        // No person has trusted anything here, so the default branch is all there is.
+        None | Some(authority::Source::BuiltIn) => local.clone(),
+        // The author of the work can move the local default branch.
+        Some(source) => source.commit().map(str::to_owned),
     };
-    let bytes = git.file_at(&commit, plan).await.ok().flatten()?;
+    let known = match &trusted {
+        Some(commit) => plan_at(&git, commit, plan).await,
+        None => None,
+    };
+    match known {
+        Some(trusted) => KnownPlan::new(Some(trusted), Titles::default()),
+        None if !project.root.path().join(plan).exists() => KnownPlan::default(),
+        None => KnownPlan::new(None, titles_of_commits(&git, plan, trusted, local).await),
+    }
+}
+
+/// The plan of a commit; none where it has none.
+async fn plan_at(git: &Git, commit: &str, plan: &str) -> Option<TrustedPlan> {
+    let bytes = git.file_at(commit, plan).await.ok().flatten()?;
     let text = String::from_utf8(bytes).ok()?;
     let tasks = plan::parse(&Source::new(plan, &text)).plan.tasks;
-    (!tasks.is_empty()).then_some(TrustedPlan { commit, tasks })
+    (!tasks.is_empty()).then(|| TrustedPlan { commit: commit.to_owned(), tasks })
+}
+
+/// The titles of the other plans of the trusted commit, and those that this plan has on the local default branch.
+async fn titles_of_commits(git: &Git, plan: &str, trusted: Option<String>, local: Option<String>) -> Titles {
+    let mut titles = Titles::default();
+    let mut plans = vec![];
+    if let Some(commit) = trusted {
+        let files = git.files_with(&commit, plan::PHASE, "*.md").await;
+        titles.too_many = files.as_ref().map_or(true, |files| files.len() > PLANS_MAX);
+        let files = files.unwrap_or_default().into_iter().take(PLANS_MAX);
+        plans.extend(files.map(|file| (commit.clone(), file)));
+    }
+    plans.extend(local.map(|commit| (commit, plan.to_owned())));
+    for (commit, file) in plans {
+        let found = plan_at(git, &commit, &file).await;
+        found.iter().flat_map(|found| &found.tasks).for_each(|task| titles.add(&task.title));
+    }
+    titles
 }
 
 pub async fn review_of(project: &Project, ledger: &Ledger, typed: &str) -> Result<Option<ReviewId>, Failure> {
@@ -70,6 +102,18 @@ pub async fn decided(project: &Project, ledger: &Ledger, stored: &Stored) -> Res
         after_decision(&tasks, &mut task, &stored.review, now()).await?;
     }
     Ok(())
+}
+
+/// The plan of a gate, and what to say where another one was named: an agent does not choose it.
+pub fn plan_of_gate(named: &str, mark: Option<String>) -> (&str, Option<String>) {
+    match mark {
+        Some(mark) if named != plan::FILE => {
+            let words =
+                format!("--plan is ignored: {mark}, and an agent does not choose the plan of its task");
+            (plan::FILE, Some(words))
+        }
+        _ => (named, None),
+    }
 }
 
 /// The time, in milliseconds and in words.

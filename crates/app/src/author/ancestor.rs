@@ -61,6 +61,10 @@ pub(super) fn shell_mark(
     })
 }
 
+pub(super) fn is_agent(programs: Programs, process: &Ancestor) -> bool {
+    agent(programs, process).is_some()
+}
+
 fn marked_by(marks: &[&'static str], variables: &[(OsString, OsString)]) -> Option<&'static str> {
     marks.iter().copied().find(|mark| variables.iter().any(|(name, _)| name == mark))
 }

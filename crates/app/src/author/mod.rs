@@ -32,6 +32,13 @@ pub fn shell_mark(hook: Hook) -> Option<String> {
     ancestor::shell_mark(PROGRAMS, hook.shell_marks, &own, &above())
 }
 
+/// The evidence that an agent started this server, and not the program of the agent by its settings. Programs set their
+/// marks for servers too, but start them themselves: what an agent starts is a child of its shell.
+pub fn server_mark() -> Option<String> {
+    let is_of_program = above().first().is_some_and(|parent| ancestor::is_agent(PROGRAMS, parent));
+    mark().filter(|_| !is_of_program)
+}
+
 /// The ancestor processes. A test that acts as a person may itself be started by an agent, so it names itself as the end.
 fn above() -> Vec<Ancestor> {
     let end = test_process();

@@ -124,8 +124,13 @@ impl Project {
 
 /// The commit whose files are trusted here, also for a question; none before a person has trusted any.
 pub async fn trusted_commit(project: &Project) -> Option<String> {
+    source_of(project).await?.commit().map(str::to_owned)
+}
+
+/// Where gates take their files from here, also for a question; none before a person has trusted any.
+pub async fn source_of(project: &Project) -> Option<Source> {
     if let Some(authority) = &project.authority {
-        return authority.commit.clone();
+        return Some(authority.source.clone());
     }
     let site = Site::find(project.root.path()).await.ok()?;
     let ledger = site.ledger.clone();
@@ -133,7 +138,7 @@ pub async fn trusted_commit(project: &Project) -> Option<String> {
     if let Some(ledger) = ledger {
         ledger.close().await;
     }
-    found.ok()?.1.commit
+    Some(found.ok()?.1.source)
 }
 
 /// The flags and variables that count. An agent may type and set what it wants.

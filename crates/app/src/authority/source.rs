@@ -24,6 +24,17 @@ pub enum Source {
     BuiltIn,
 }
 
+impl Source {
+    /// The commit whose files count.
+    pub fn commit(&self) -> Option<&str> {
+        match self {
+            Self::Committed { commit, .. } => Some(commit),
+            Self::Vouched { commit } => commit.as_deref(),
+            Self::BuiltIn => None,
+        }
+    }
+}
+
 impl fmt::Display for Source {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -91,11 +102,7 @@ async fn by_record(
     }
     let tip = now.clone();
     let source = source(&site, path, &trusted, now).await?;
-    let commit = match &source {
-        Source::Committed { commit, .. } => Some(commit.clone()),
-        Source::Vouched { commit } => commit.clone(),
-        Source::BuiltIn => None,
-    };
+    let commit = source.commit().map(str::to_owned);
     let file = |bytes: Vec<u8>| FileBytes { path: site.root.join(FILE_NAME), bytes };
     let configuration = match (&commit, site.git()) {
         (Some(commit), Some(git)) => at(&git, commit, FILE_NAME).await?.map(file),

@@ -20,6 +20,8 @@ use countersign_engine::workspace::is_gate_file;
 use countersign_engine::yaml::read_file;
 use std::path::{Path, PathBuf};
 
+const AGENTS_DECIDE: &str = "your own file lets agents decide about reviews (agents_may_decide)";
+
 /// What a person is asked to trust.
 pub struct Proposal {
     site: Site,
@@ -56,6 +58,9 @@ pub async fn propose(here: PathBuf) -> Result<Proposal, Failure> {
         let (name, url, branch) = (pinned.name.clone(), pinned.url.clone(), pinned.branch.clone());
         shown.remote = Some(Remote { name, url, branch, commit: commit.clone() });
         shown.notes.extend(words.clone());
+    }
+    if project.config.agents_may_decide {
+        shown.notes.push(AGENTS_DECIDE.to_owned());
     }
     shown.vouched = vouched;
     shown.variables = steering().into_keys().collect();

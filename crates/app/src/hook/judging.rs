@@ -8,7 +8,7 @@ use crate::notify::{self, Notice};
 use crate::project::{self, Project};
 use crate::review_request::{ReviewRequest, Words};
 use crate::task::session_log;
-use crate::tasks::{now, trusted_plan};
+use crate::tasks::{known_plan, now};
 use crate::{Code, Failure};
 use countersign_core::ids::Subject;
 use countersign_core::outcome::Outcome;
@@ -21,7 +21,6 @@ use countersign_doors::service::hook;
 use countersign_doors::service::hook::answer::{Say, Stands};
 use countersign_doors::service::hook::input::Stopping;
 use countersign_doors::service::hook::messages;
-use countersign_doors::service::known::KnownPlan;
 use countersign_doors::service::plan;
 use countersign_doors::service::task::{Basis, Task, TaskStatus};
 use countersign_doors::service::tasks::read_plan;
@@ -207,8 +206,7 @@ async fn sections(
 async fn task_under_way(project: &Project) -> Option<Task> {
     let reading = read_plan(&project.root.path().join(plan::FILE)).ok().flatten()?;
     let plan = reading.valid().ok()?;
-    let known = KnownPlan::new(trusted_plan(project, plan::FILE).await);
-    let tasks = known.tasks(plan::FILE, &plan);
+    let tasks = known_plan(project, plan::FILE).await.tasks(plan::FILE, &plan);
     let mut under_way = tasks.into_iter().filter(|task| task.status == TaskStatus::InProgress);
     let task = under_way.next()?;
     (under_way.next().is_none() && task.basis != Basis::Unknown).then_some(task)

@@ -9,13 +9,12 @@ pub use reviewing::{Ready, Reviewed, TaskReview, When, WithoutReview, begin};
 use crate::Failure;
 use crate::answer::v1::task::{self as v1, OneTask};
 use crate::project::Project;
-use crate::tasks::{now, tasks_in, trusted_plan};
+use crate::tasks::{known_plan, now, tasks_in};
 use countersign_core::outcome::Settlement;
 use countersign_core::review::State;
 use countersign_doors::service::context::SESSION_LOG_BYTES;
 use countersign_doors::service::error::ServiceError;
 use countersign_doors::service::event;
-use countersign_doors::service::known::KnownPlan;
 use countersign_doors::service::task::{Task, TaskStatus};
 use countersign_doors::service::tasks::{NewTask, Tasks, read_plan};
 use countersign_engine::fresh;
@@ -48,7 +47,7 @@ pub async fn list(project: &Project, plan: &str, ledger: Option<Ledger>) -> Resu
 async fn planned_only(project: &Project, plan: &str) -> Result<Vec<Task>, Failure> {
     let read = read_plan(&project.root.path().join(plan))?;
     let found = read.map(|reading| reading.valid().map_err(ServiceError::Plan)).transpose()?;
-    Ok(KnownPlan::new(trusted_plan(project, plan).await).tasks(plan, &found.unwrap_or_default()))
+    Ok(known_plan(project, plan).await.tasks(plan, &found.unwrap_or_default()))
 }
 
 pub async fn show(

@@ -4,6 +4,7 @@ use super::{Failure, Global};
 use crate::mcp::{self, HttpOptions, Options};
 use crate::output::Answer;
 use clap::Args;
+use countersign_app::author;
 use countersign_app::jobs::Judging;
 use countersign_app::project::current_folder;
 use std::path::PathBuf;
@@ -71,17 +72,33 @@ pub async fn run(global: Global, options: McpOptions, cancel: &CancellationToken
     };
     // The path of a configuration file is relative to the current folder, not to the served one.
     let config = global.config.map(|file| here.join(file));
-    let options = Options {
-        folder,
-        config,
-        judging: Judging {
-            runner: options.external_runner,
-            quality_gate: !options.no_quality_gate,
-            max_attempts: options.max_quality_attempts,
-        },
-        wait_seconds: options.wait_seconds,
+    let judging = Judging {
+        runner: options.external_runner,
+        quality_gate: !options.no_quality_gate,
+        max_attempts: options.max_quality_attempts,
     };
+    let (config, judging) = believed(config, judging, author::server_mark());
+    let options = Options { folder, config, judging, wait_seconds: options.wait_seconds };
     mcp::serve(options, http, cancel).await?;
     // Standard output is only for the protocol.
     Ok(Answer::silent())
+}
+
+/// The flags that count. Those in the settings of an agent program do; those that an agent gives to a server of its own do
+/// not, and are named.
+fn believed(config: Option<PathBuf>, judging: Judging, mark: Option<String>) -> (Option<PathBuf>, Judging) {
+    let Some(mark) = mark else { return (config, judging) };
+    let given = [
+        (config.is_some(), "--config"),
+        (judging.runner.is_some(), "--external-runner"),
+        (!judging.quality_gate, "--no-quality-gate"),
+        (judging.max_attempts.is_some(), "--max-quality-attempts"),
+    ];
+    for (_, name) in given.iter().filter(|(is_given, _)| *is_given) {
+        eprintln!("countersign mcp: {name} is ignored: {mark}, and an agent does not choose its judge");
+    }
+    eprintln!(
+        "countersign mcp: no agent program started this server itself, so the configured reviewers judge steps"
+    );
+    (None, Judging::without_flags())
 }

@@ -140,11 +140,12 @@ fn waiting(way: Way) -> Kit {
     kit
 }
 
-/// Lets agents decide, so that MCP can.
+/// Lets agents decide, so that MCP can, and trusts that.
 fn allow_agents(project: &Project) {
     let folder = project.home().join(".config/countersign");
     std::fs::create_dir_all(&folder).unwrap();
     std::fs::write(folder.join("config.yml"), "agents_may_decide: true\n").unwrap();
+    project.trust();
 }
 
 /// A way in, with what is before the person who decides.

@@ -2,10 +2,17 @@
 
 use crate::client::Client;
 use crate::{configure, judged, recorded, slow};
+use countersign_testkit::Project;
 use serde_json::json;
 
 const ALLOWED: &str = "agents_may_decide: true\n";
 const USER_FILE: &str = ".config/countersign/config.yml";
+
+/// The user's own file lets agents decide.
+pub fn allow(project: &Project) {
+    std::fs::create_dir_all(project.home().join(".config/countersign")).unwrap();
+    std::fs::write(project.home().join(USER_FILE), ALLOWED).unwrap();
+}
 
 #[test]
 fn agents_are_refused_and_told_what_to_do() {
@@ -30,8 +37,8 @@ fn agents_are_refused_and_told_what_to_do() {
 #[test]
 fn the_users_own_file_lets_agents_decide_and_names_them() {
     let (project, _) = judged();
-    std::fs::create_dir_all(project.home().join(".config/countersign")).unwrap();
-    std::fs::write(project.home().join(USER_FILE), ALLOWED).unwrap();
+    allow(&project);
+    project.trust();
     let mut client = Client::new(&project);
     let work = json!({ "files": ["a.md"], "subject": "s" });
     let review = client.review(work)["review"]["id"].clone();
@@ -49,8 +56,8 @@ fn the_users_own_file_lets_agents_decide_and_names_them() {
 #[test]
 fn an_agent_that_may_decide_sends_work_back() {
     let (project, _) = judged();
-    std::fs::create_dir_all(project.home().join(".config/countersign")).unwrap();
-    std::fs::write(project.home().join(USER_FILE), ALLOWED).unwrap();
+    allow(&project);
+    project.trust();
     let mut client = Client::new(&project);
     let review = client.review(json!({ "files": ["a.md"], "subject": "s" }))["review"].clone();
     let decide = json!({ "review": review["subject"], "verb": "fix", "reason": "the end is missing" });
@@ -61,6 +68,42 @@ fn an_agent_that_may_decide_sends_work_back() {
     let error =
         client.bad("review_decide", json!({ "verb": "approve", "review": review["id"], "reason": "r" }));
     assert_eq!(error["code"], "refused", "{error}");
+}
+
+/// An agent can write the user's own file, so it counts as a person trusted it.
+#[test]
+fn attack_17_an_own_file_that_was_written_after_trust_allows_nothing() {
+    for is_trusted in [true, false] {
+        let (project, _) = judged();
+        if is_trusted {
+            project.trust();
+        }
+        std::fs::create_dir_all(project.home().join(".config/countersign")).unwrap();
+        let more = format!("{ALLOWED}policy: {{overrides: allow}}\n");
+        std::fs::write(project.home().join(USER_FILE), more).unwrap();
+        let mut client = Client::new(&project);
+        let review = client.review(json!({ "files": ["a.md"], "subject": "s" }))["review"]["id"].clone();
+        for verb in ["approve", "skip", "unblock"] {
+            let error = client.bad("review_decide", json!({ "review": review, "verb": verb, "reason": "r" }));
+            assert_eq!(error["code"], "people_only", "{error}");
+            assert!(error["message"].as_str().unwrap().contains("only as a person trusted it"), "{error}");
+        }
+    }
+    // What a person trusted ends when the file says so no more.
+    let (project, _) = judged();
+    allow(&project);
+    project.trust();
+    std::fs::write(project.home().join(USER_FILE), "version: 1\n").unwrap();
+    let mut client = Client::new(&project);
+    let review = client.review(json!({ "files": ["a.md"], "subject": "s" }))["review"]["id"].clone();
+    let decide = json!({ "review": review, "verb": "approve", "reason": "r" });
+    assert_eq!(client.bad("review_decide", decide)["code"], "people_only");
+    countersign_testkit::attack_row(
+        "agents_may_decide written into the user's own file after trust",
+        "MCP decide",
+        "refused",
+        "the answer",
+    );
 }
 
 /// An agent that starts the server with a home of its own would bring its own permission.

@@ -1,7 +1,7 @@
 //! The keys of the answers of the general tools, and of a workflow in `status`: what the golden file has is still there.
 
 use crate::client::Client;
-use crate::{go, jobs, judged, slow};
+use crate::{decide, go, jobs, judged, slow};
 use countersign_testkit::Golden;
 use serde_json::json;
 
@@ -31,9 +31,8 @@ fn issue_15_3_answers_of_the_general_tools_keep_their_keys() {
     golden.take("review_status ID", &client.good("review_status", json!({ "review": id })));
     let approve = json!({ "review": id, "verb": "approve", "reason": "because" });
     golden.take("an error", &client.bad("review_decide", approve.clone()));
-    std::fs::create_dir_all(project.home().join(".config/countersign")).unwrap();
-    std::fs::write(project.home().join(".config/countersign/config.yml"), "agents_may_decide: true\n")
-        .unwrap();
+    decide::allow(&project);
+    project.trust();
     golden.take("review_decide", &client.good("review_decide", approve));
     golden.holds();
 }

@@ -5,7 +5,7 @@ use super::plan::{Plan, PlanTask, folded};
 use super::task::{Basis, Home, Task, TaskStatus};
 use countersign_engine::ledger::Note;
 use serde::{Deserialize, Serialize};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 pub(super) const GIVEN: &str = "plan_given";
 pub(super) const STATUS: &str = "task_status";
@@ -15,6 +15,24 @@ pub(super) const STATUS: &str = "task_status";
 pub struct TrustedPlan {
     pub commit: String,
     pub tasks: Vec<PlanTask>,
+}
+
+/// Titles that a plan must not bring as its own when it is first seen: those of other plans and of added tasks.
+#[derive(Clone, Debug, Default)]
+pub struct Titles {
+    folded: HashSet<String>,
+    /// There are more than are read: then every title counts as one of them.
+    pub too_many: bool,
+}
+
+impl Titles {
+    pub fn add(&mut self, title: &str) {
+        self.folded.insert(folded(title));
+    }
+
+    fn has(&self, title: &str) -> bool {
+        self.too_many || self.folded.contains(&folded(title))
+    }
 }
 
 /// The body of `plan_given`: the tasks of a plan that no trusted commit has, as they were when they were first seen.
@@ -35,7 +53,8 @@ pub(super) struct GivenTask {
 }
 
 impl Given {
-    pub fn of(plan: &Plan) -> Self {
+    /// The tasks that are really new. The others stay without a person's word.
+    pub fn of(plan: &Plan, known: &KnownPlan) -> Self {
         let task = |task: &PlanTask| GivenTask {
             id: task.id.clone(),
             title: task.title.clone(),
@@ -43,7 +62,8 @@ impl Given {
             scope: task.scope.clone(),
             acceptance: task.acceptance.clone(),
         };
-        Self { tasks: plan.tasks.iter().map(task).collect() }
+        let new = plan.tasks.iter().filter(|task| !known.elsewhere.has(&task.title));
+        Self { tasks: new.map(task).collect() }
     }
 }
 
@@ -64,11 +84,12 @@ pub struct KnownPlan {
     given: Option<Vec<PlanTask>>,
     /// By folded title.
     recorded: HashMap<String, TaskStatus>,
+    pub elsewhere: Titles,
 }
 
 impl KnownPlan {
-    pub fn new(trusted: Option<TrustedPlan>) -> Self {
-        Self { trusted, ..Self::default() }
+    pub fn new(trusted: Option<TrustedPlan>, elsewhere: Titles) -> Self {
+        Self { trusted, elsewhere, ..Self::default() }
     }
 
     pub(super) fn add_notes(&mut self, notes: &[Note]) {
@@ -110,8 +131,9 @@ impl KnownPlan {
         let given = self.given.as_deref().unwrap_or_default();
         let by_trusted = counterpart(trusted, plan, task);
         let known = by_trusted.or_else(|| counterpart(given, plan, task));
+        let is_new = self.is_first_sight() && !self.elsewhere.has(&task.title);
         let basis = match known {
-            None if self.is_first_sight() => Basis::Own,
+            None if is_new => Basis::Own,
             None => Basis::Unknown,
             Some(known) if is_same(known, task) => Basis::Own,
             Some(_) => Basis::Kept(match (&self.trusted, by_trusted) {
@@ -122,7 +144,7 @@ impl KnownPlan {
         let text = known.unwrap_or(task);
         let before = given.iter().find(|given| folded(&given.title) == folded(&text.title));
         let before = before.map(|given| given.status);
-        let first = self.is_first_sight().then_some(task.status);
+        let first = is_new.then_some(task.status);
         let recorded = self.recorded(&text.title).or(before).or(first);
         Task {
             id: task.id.clone(),
@@ -137,6 +159,19 @@ impl KnownPlan {
             home: Home::Plan { file: file.to_owned() },
         }
     }
+}
+
+/// The titles in the notes of a plan.
+pub(super) fn titles(notes: &[Note]) -> impl Iterator<Item = String> {
+    notes.iter().flat_map(|note| match note.kind.as_str() {
+        GIVEN => serde_json::from_str::<Given>(&note.body)
+            .map(|given| given.tasks.into_iter().map(|task| task.title).collect())
+            .unwrap_or_default(),
+        STATUS => {
+            serde_json::from_str::<Moved>(&note.body).map(|moved| vec![moved.title]).unwrap_or_default()
+        }
+        _ => vec![],
+    })
 }
 
 fn of_given(given: GivenTask) -> PlanTask {
@@ -238,8 +273,8 @@ mod tests {
         }
         // A title that is still there is no renamed task.
         let plan = Plan { tasks: vec![task("1.1", "New", "x"), task("1.2", "Walls", "they stand")] };
-        let found = KnownPlan::new(Some(TrustedPlan { commit: "c".into(), tasks: known[..1].to_vec() }))
-            .tasks("PLAN.md", &plan);
+        let trusted = TrustedPlan { commit: "c".into(), tasks: known[..1].to_vec() };
+        let found = KnownPlan::new(Some(trusted), Titles::default()).tasks("PLAN.md", &plan);
         assert_eq!((&found[0].basis, &found[1].basis), (&Basis::Unknown, &Basis::Own));
     }
 }

@@ -2,7 +2,7 @@
 
 use super::error::ServiceError;
 use super::event;
-use super::known::{self, Given, KnownPlan, TrustedPlan};
+use super::known::{self, Given, KnownPlan, Titles, TrustedPlan};
 use super::lock;
 use super::plan::{self, MAX_PLAN_BYTES, Plan, ReviewBlock};
 use super::task::{Basis, Home, Task, TaskStatus};
@@ -19,8 +19,11 @@ use std::path::{Path, PathBuf};
 const MAX_ID_BYTES: usize = 64;
 const MAX_TEXT_BYTES: usize = 16 * 1024;
 const MAX_LISTED: u32 = 1000;
+/// More added tasks or plans than these are not read to find out whether a title is new.
+const MAX_COMPARED: u32 = 10_000;
 
 const STREAMS: &str = "task/";
+const PLANS: &str = "plan";
 
 fn stream(id: &str) -> String {
     format!("{STREAMS}{id}")
@@ -48,6 +51,8 @@ pub struct Tasks {
     pub plan: String,
     /// The same plan as a trusted commit has it; none where it has none.
     pub trusted: Option<TrustedPlan>,
+    /// The titles that commits have, where the trusted one does not have this plan.
+    pub elsewhere: Titles,
 }
 
 pub fn read_plan(path: &Path) -> Result<Option<plan::Reading>, ServiceError> {
@@ -90,38 +95,69 @@ impl Tasks {
     /// A task by its id or its title in the plan.
     pub async fn find(&self, typed: &str) -> Result<Task, ServiceError> {
         let plan = self.read()?;
-        if let Some(task) = plan.find(typed) {
-            return Ok(self.known().await?.task(&self.plan, &plan, task));
+        let planned = match plan.find(typed) {
+            Some(task) => Some(self.known().await?.task(&self.plan, &plan, task)),
+            None => None,
+        };
+        // A plan takes over the id of an added task only with a title that was known before.
+        let is_known = |task: &&Task| {
+            let is_its_title = plan::folded(&task.known_as) == plan::folded(typed);
+            task.basis != Basis::Unknown && (task.id == typed || is_its_title)
+        };
+        if let Some(task) = planned.as_ref().filter(is_known) {
+            return Ok(task.clone());
         }
-        self.added(typed).await?.ok_or_else(|| ServiceError::no_task(typed))
+        self.added(typed).await?.or(planned).ok_or_else(|| ServiceError::no_task(typed))
     }
 
     /// The stream of the plan.
     fn plan_stream(&self) -> String {
-        Subject::new("plan", [self.plan.as_str()]).as_str().to_owned()
+        Subject::new(PLANS, [self.plan.as_str()]).as_str().to_owned()
     }
 
     async fn known(&self) -> Result<KnownPlan, ServiceError> {
-        let mut known = KnownPlan::new(self.trusted.clone());
+        let mut known = KnownPlan::new(self.trusted.clone(), self.elsewhere.clone());
         known.add_notes(&self.ledger.notes(&self.plan_stream()).await?);
-        let own = |event: &event::ServiceEvent| {
-            event.happened().subject == subject_of_title(&self.plan, &event.happened().title).as_str()
-        };
-        for event in event::latest(event::all(&self.ledger).await?).into_iter().filter(own) {
+        if known.is_first_sight() {
+            self.add_elsewhere(&mut known.elsewhere).await?;
+        }
+        for event in event::latest(event::all(&self.ledger).await?) {
             let happened = event.happened();
-            known.add_reviewed(&happened.title, happened.status);
+            match happened.subject == subject_of_title(&self.plan, &happened.title).as_str() {
+                true => known.add_reviewed(&happened.title, happened.status),
+                false => known.elsewhere.add(&happened.title),
+            }
         }
         Ok(known)
+    }
+
+    /// Adds the titles that the ledger has of added tasks and of other plans.
+    async fn add_elsewhere(&self, titles: &mut Titles) -> Result<(), ServiceError> {
+        let added = self.ledger.streams(STREAMS, MAX_COMPARED).await?;
+        let plans = self.ledger.streams(&format!("{PLANS}/"), MAX_COMPARED).await?;
+        titles.too_many |= [&added, &plans].iter().any(|streams| streams.len() >= MAX_COMPARED as usize);
+        for stream in added {
+            let notes = self.ledger.notes(&stream).await?;
+            if let Some(task) = stream.strip_prefix(STREAMS).and_then(|id| fold(id, &notes)) {
+                titles.add(&task.id);
+                titles.add(&task.title);
+            }
+        }
+        for stream in plans.into_iter().filter(|stream| *stream != self.plan_stream()) {
+            known::titles(&self.ledger.notes(&stream).await?).for_each(|title| titles.add(&title));
+        }
+        Ok(())
     }
 
     /// Records the plan as it is when it is first seen, where no trusted commit has it.
     pub async fn see_plan(&self, at_ms: i64) -> Result<(), ServiceError> {
         let plan = self.read()?;
-        if plan.tasks.is_empty() || !self.known().await?.is_first_sight() {
+        let known = self.known().await?;
+        if plan.tasks.is_empty() || !known.is_first_sight() {
             return Ok(());
         }
         let stream = self.plan_stream();
-        let body = serde_json::to_string(&Given::of(&plan)).unwrap_or_default();
+        let body = serde_json::to_string(&Given::of(&plan, &known)).unwrap_or_default();
         let mut transaction = self.ledger.transaction().await?;
         let notes = transaction.notes(&stream).await?;
         if !notes.iter().any(|note| note.kind == known::GIVEN) {

@@ -149,6 +149,15 @@ impl Git {
         Ok(names.map(|name| String::from_utf8_lossy(name).into_owned()).collect())
     }
 
+    /// The files of a commit below the folder whose names match a pattern and whose text has a word, in any case.
+    pub async fn files_with(&self, commit: &str, word: &str, pattern: &str) -> Result<Vec<String>> {
+        let settings = ["-c", "grep.fullName=false", "-c", "submodule.recurse=false"];
+        let ask = ["grep", "-l", "-z", "-i", "-F", "-e", word, commit, "--", pattern];
+        let said = self.maybe(settings.iter().chain(&ask)).await?.unwrap_or_default();
+        let named = said.split('\0').filter_map(|name| name.strip_prefix(commit)?.strip_prefix(':'));
+        Ok(named.map(str::to_owned).collect())
+    }
+
     /// The id of what a commit has at a path, relative to the folder; none where it has nothing there.
     pub async fn id_at(&self, commit: &str, path: &str) -> Result<Option<String>> {
         let said = self.text(["ls-tree", commit, "--", path]).await?;

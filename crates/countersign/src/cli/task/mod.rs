@@ -6,10 +6,11 @@ use super::review::delivered;
 use super::{Failure, Global};
 use crate::output::{Answer, Printer};
 use clap::{Args, Subcommand};
+use countersign_app::author;
 use countersign_app::project::Project;
 use countersign_app::review::gate_base;
 use countersign_app::task::{self, Ready, TaskReview, When};
-use countersign_app::tasks::tasks_in;
+use countersign_app::tasks::{plan_of_gate, tasks_in};
 use countersign_doors::service::tasks::{NewTask, Tasks};
 use countersign_engine::config::Flags;
 use std::path::PathBuf;
@@ -130,7 +131,9 @@ pub async fn begin(
     cancel: &CancellationToken,
 ) -> Result<Answer, Failure> {
     let flags = Flags { config: global.config.clone(), reviewer: options.reviewer };
-    let base = gate_base(&flags, options.base.as_deref()).await?;
+    let mut base = gate_base(&flags, options.base.as_deref()).await?;
+    let (plan, ignored) = plan_of_gate(plan, author::mark());
+    base.warnings.extend(ignored);
     let tasks = tasks(&base.project, plan).await?;
     let log = options.session_log.as_ref().map(|log| task::session_log(&base.project.here.join(log)));
     let log = log.transpose()?;

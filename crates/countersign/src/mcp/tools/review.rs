@@ -225,7 +225,7 @@ async fn decide(mut call: Call) -> Result<Reply, Failure> {
     filled("review", &review, NAME_MAX_BYTES)?;
     filled("reason", &reason, REASON_BYTES_MAX)?;
     let project = call.project()?;
-    let by = actor(&call, &project, verb, &review)?;
+    let by = actor(&call, &project, verb, &review).await?;
     let Some(ledger) = call.server.ledger(&project).await? else { return Err(no_ledger()) };
     let id = meant(&project, &ledger, &review).await?;
     let engine = call.server.engine(&project).await?;
@@ -235,20 +235,24 @@ async fn decide(mut call: Call) -> Result<Reply, Failure> {
     Reply::new(&verdict(engine.ledger(), &followed).await?)
 }
 
-/// Every client counts as an agent: only the user's own file lets it decide.
-fn actor(call: &Call, project: &Project, verb: Action, review: &str) -> Result<Actor, Failure> {
+/// Every client counts as an agent: only the user's own file lets it decide, now and as a person trusted it.
+async fn actor(call: &Call, project: &Project, verb: Action, review: &str) -> Result<Actor, Failure> {
     let client: String = visible_line(&call.client).chars().take(NAME_MAX_BYTES).collect();
     let name = format!("agent via mcp: {client}");
-    if project.agents_may_decide() {
+    let says_so = project.config.agents_may_decide;
+    if says_so && call.server.gate_project(None).await.is_ok_and(|gate| gate.agents_may_decide()) {
         return Ok(Actor::deputy(name, Channel::Mcp));
     }
     if verb == Action::Withdraw {
         return Ok(Actor::new(name, ActorKind::Agent, Channel::Mcp));
     }
     let review = visible_line(review);
-    Err(Failure {
-        code: Code::PeopleOnly,
-        ..Failure::usage("deciding about a review is for people; nothing was changed")
-    }
-    .hint(format!("tell your user why it should be decided: review {review} waits for a person")))
+    let words = match says_so {
+        true => {
+            "`agents_may_decide` of the user's own file counts only as a person trusted it; nothing was changed"
+        }
+        false => "deciding about a review is for people; nothing was changed",
+    };
+    Err(Failure { code: Code::PeopleOnly, ..Failure::usage(words) }
+        .hint(format!("tell your user why it should be decided: review {review} waits for a person")))
 }

@@ -2,6 +2,7 @@
 
 use super::{PLAN, briefs, events, json, says, started};
 use crate::people::typed;
+use countersign_testkit::{Judge, Project, Repository, Running};
 
 const REVISE: &str = r#"{"result": "NEEDS_REVISION", "issues": ["too thin"], "summary": "thin"}"#;
 
@@ -123,11 +124,12 @@ fn attack_17_a_task_that_is_new_in_a_known_plan_waits_for_a_person() {
 
 #[test]
 fn states_that_were_there_first_are_given_and_believed() {
-    // By the base.
+    // By the files that a person trusted.
     let (project, repository, _judge) = started("");
     repository.git(["checkout", "-q", "main"]);
     project.write("PLAN.md", completed(PLAN));
     repository.commit("plan");
+    project.trust();
     repository.git(["branch", "-q", "-f", "topic"]);
     repository.git(["checkout", "-q", "topic"]);
     project.run(&["task", "done", "1.1"]).exits(0);
@@ -138,6 +140,7 @@ fn states_that_were_there_first_are_given_and_believed() {
     repository.git(["rm", "-q", "--cached", "PLAN.md"]);
     project.write(".git/info/exclude", "PLAN.md\n");
     repository.git(["commit", "-q", "-a", "-m", "no plan"]);
+    project.trust();
     repository.git(["branch", "-q", "-f", "topic"]);
     repository.git(["checkout", "-q", "topic"]);
     project.write("PLAN.md", completed(PLAN)).write("a.md", "three\n");
@@ -197,5 +200,106 @@ fn attack_17_status_shows_a_plan_that_disagrees_and_reconcile_sets_it_right() {
         "status, reconcile",
         "shown and set right",
         "status",
+    );
+}
+
+/// A project without a plan that a person has seen.
+fn without_plan() -> (Project, Repository, Judge) {
+    let (project, repository, judge) = started("");
+    repository.git(["checkout", "-q", "main"]);
+    repository.git(["rm", "-q", "PLAN.md"]);
+    repository.commit("no plan");
+    project.trust();
+    repository.git(["branch", "-q", "-f", "topic"]);
+    repository.git(["checkout", "-q", "topic"]);
+    project.write("a.md", "three\n");
+    says(&project, "Too thin.", REVISE);
+    (project, repository, judge)
+}
+
+#[test]
+fn attack_17_a_local_default_branch_that_was_moved_releases_no_task() {
+    // A plan that a person has seen, and one that only the local branch has.
+    let (project, repository, _judge) = started("");
+    says(&project, "Too thin.", REVISE);
+    let unseen = without_plan();
+    for (project, repository, code) in [(&project, &repository, 0), (&unseen.0, &unseen.1, 3)] {
+        project.write("PLAN.md", completed(PLAN));
+        repository.commit("done");
+        repository.git(["branch", "-q", "-f", "main"]);
+        let listed = project.run(&["task", "list"]).exits(0).stdout;
+        assert!(listed.contains("(the plan says complete)"), "{listed}");
+        project.write("a.md", "four\n");
+        project.run(&["task", "done", "1.1"]).exits(1);
+        says(project, "Fine.", super::APPROVED);
+        project.write("PLAN.md", completed(PLAN)).write("a.md", "five\n");
+        let done = json(project, &["task", "done", "1.1"], code);
+        assert_eq!(briefs(project).len(), 4, "{done}");
+    }
+    // A person says that it is complete.
+    repository.commit("the same by a person");
+    project.trust();
+    project.run(&["task", "done", "1.1"]).exits(0);
+    countersign_testkit::attack_row(
+        "PLAN.md with complete tasks committed on the local default branch",
+        "task",
+        "judged, not believed",
+        "a warning; task list shows both",
+    );
+}
+
+#[test]
+fn attack_17_a_plan_of_the_agent_releases_no_task() {
+    let (project, _repository, _judge) = started("");
+    says(&project, "Too thin.", REVISE);
+    project.write("P2.md", completed(PLAN));
+    // Named by an agent, it is ignored.
+    let args = ["task", "done", "Build walls", "--plan", "P2.md"];
+    let ran = Running::start(project.command(&args).env("CLAUDECODE", "1")).wait().exits(1);
+    assert!(ran.stderr.contains("--plan is ignored: CLAUDECODE"), "{ran:?}");
+    // Where nothing shows who named it, it releases no task of the trusted plan.
+    let (project, _repository, _judge) = started("");
+    says(&project, "Too thin.", REVISE);
+    project.write("P2.md", completed(PLAN));
+    project.run(&args).exits(1);
+    // Neither in the next call, nor after a review that passes.
+    project.write("P2.md", completed(PLAN)).write("a.md", "three\n");
+    says(&project, "Fine.", super::APPROVED);
+    let done = json(&project, &args, 3);
+    assert!(done["warnings"].to_string().contains("task 1.1 is new in P2.md"), "{done}");
+    countersign_testkit::attack_row(
+        "another plan, named with --plan",
+        "task",
+        "ignored; without a mark judged, then a person",
+        "a warning",
+    );
+}
+
+#[test]
+fn attack_17_a_new_plan_hides_no_added_task() {
+    let (project, ..) = without_plan();
+    let add = |title: &str, id: &str| {
+        project.run(&["task", "add", title, "--id", id, "--acceptance", "they stand"]).exits(0);
+    };
+    add("Build walls", "w");
+    add("Lay the floor", "floor");
+    let mine = "# Plan\n\n### Phase 1: X\n\n- [x] **build  walls** `[complete]`\n- [x] **Floor** `[complete]`\n\
+                - [x] **New** `[complete]`\n";
+    project.write("PLAN.md", mine);
+    let listed = project.run(&["task", "list"]).exits(0).stdout;
+    assert_eq!(listed.matches("(the plan says complete)").count(), 2, "{listed}");
+    for round in 0..2 {
+        project.write("PLAN.md", mine).write("a.md", format!("{round}\n"));
+        project.run(&["task", "done", "Build walls"]).exits(1);
+        let done = json(&project, &["task", "done", "floor"], 1);
+        assert_eq!(done["task"]["title"], "Lay the floor", "{done}");
+    }
+    // A title that nothing knows is believed at first sight, as before.
+    project.run(&["task", "done", "New"]).exits(0);
+    countersign_testkit::attack_row(
+        "a new PLAN.md with the title or the id of an added task",
+        "task",
+        "judged, not believed",
+        "a warning; task list shows both",
     );
 }

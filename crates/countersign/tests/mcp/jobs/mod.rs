@@ -8,6 +8,7 @@ mod faults;
 mod lost_answers;
 mod races;
 mod self_review;
+mod started_by;
 mod together;
 mod ways;
 

@@ -13,6 +13,8 @@ pub use read::{Plan, PlanTask, Reading, parse};
 use countersign_core::answer::ReviewResult;
 
 pub const FILE: &str = "PLAN.md";
+/// Every plan has this word, in any case.
+pub const PHASE: &str = "phase";
 pub const MAX_PLAN_BYTES: usize = 1024 * 1024;
 const MAX_WRITTEN_ISSUES: usize = 20;
 const MAX_ISSUE_BYTES: usize = 500;
