@@ -52,32 +52,30 @@ pub async fn run(options: &TrustOptions, printer: &Printer) -> Result<Answer, Fa
     }
     let proposal = propose(here).await?;
     if !options.yes {
-        printer.note(&text(&proposal.shown));
+        printer.show(&text(&proposal.shown));
     }
     match options.yes || agreed()? {
         true => recorded(proposal).await,
-        false => {
-            let shown = proposal.shown;
-            Ok(Answer::new(Outcome::AwaitingPerson, NOT_TRUSTED, shown))
-        }
+        false => Ok(Answer::new(Outcome::AwaitingPerson, NOT_TRUSTED, proposal.shown)),
     }
 }
 
 /// Asks at the first use of a gate. Whether the person said yes.
 pub async fn at_first_use(why: &Failure, printer: &Printer) -> Result<bool, Failure> {
-    printer.note(&format!("{}\n", visible_line(&why.message)));
+    printer.show(&format!("{}\n", visible_line(&why.message)));
     let said = asked(printer).await?;
-    printer.note(said.trim_end());
-    Ok(said != NOT_TRUSTED)
+    printer.warn(&said.json.warnings);
+    printer.show(said.text.trim_end());
+    Ok(said.exit_code() == Outcome::Passed.exit_code())
 }
 
-/// Shows what would be trusted and asks: what came of it, in words.
-pub async fn asked(printer: &Printer) -> Result<String, Failure> {
+/// Shows what would be trusted and asks: what came of it.
+pub async fn asked(printer: &Printer) -> Result<Answer, Failure> {
     let proposal = propose(current_folder()?).await?;
-    printer.note(&text(&proposal.shown));
+    printer.show(&text(&proposal.shown));
     match agreed()? {
-        true => Ok(recorded(proposal).await?.text),
-        false => Ok(NOT_TRUSTED.to_owned()),
+        true => recorded(proposal).await,
+        false => Ok(Answer::new(Outcome::AwaitingPerson, NOT_TRUSTED, proposal.shown)),
     }
 }
 

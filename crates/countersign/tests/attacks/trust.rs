@@ -31,7 +31,12 @@ fn attack_17_init_without_a_terminal_vouches_for_nothing() {
         "countersign.yml",
         "version: 1\nrules: [{name: r, for: ['none'], criteria: [{name: A, check: not_empty}]}]\n",
     );
-    Running::start(&mut case.agent(&["init", "--agent", "claude", "--hook"])).wait();
+    let ran = Running::start(&mut case.agent(&["init", "--agent", "claude", "--hook"])).wait();
+    assert!(!ran.stdout.contains("countersign trust"), "an agent gets no command for people: {ran:?}");
+    std::fs::rename(case.project.path("countersign.yml"), case.project.path("kept.yml")).unwrap();
+    let ran = Running::start(&mut case.agent(&["init"])).wait();
+    assert!(ran.stdout.contains("next:") && !ran.stdout.contains("countersign trust"), "{ran:?}");
+    std::fs::rename(case.project.path("kept.yml"), case.project.path("countersign.yml")).unwrap();
     Running::start(&mut case.project.command(&["init", "--agent", "gemini", "--hook"])).wait();
     judged(&case.gate());
     held(&case.hook());
@@ -100,4 +105,25 @@ fn a_no_changes_nothing_and_a_yes_shows_the_differences() {
     assert_eq!(terminal.ends(), 0);
     let shown = case.project.run(&["trust", "--show", "--json"]).exits(0).json();
     assert_eq!(shown["vouched"], true, "{shown}");
+}
+
+/// Nobody says yes to what was not shown, and a gate names what it ignored.
+#[test]
+fn what_is_asked_about_is_shown_whatever_the_options_say() {
+    let ways: [&[&str]; 3] =
+        [&["trust", "-q"], &["trust", "--json"], &["review", "--change", "--gate", "-q"]];
+    for args in ways {
+        let case = Case::untrusted();
+        let mut terminal = Terminal::start(&case.project.command(args), 120, 60);
+        terminal.until("[y/N]");
+        let shown = terminal.written();
+        assert!(shown.contains("countersign.yml (new)") && shown.contains("Is it?"), "{args:?}: {shown}");
+        terminal.send("n\n");
+        assert_eq!(terminal.ends(), 3, "{}", terminal.contents());
+    }
+    let case = Case::new();
+    let edited = case.project.read("countersign.yml") + "# edited\n";
+    case.project.write("countersign.yml", edited);
+    let ran = case.gate_with(&["-q"], |_| {});
+    assert!(ran.stderr.contains("countersign.yml was changed in the working tree"), "{ran:?}");
 }
