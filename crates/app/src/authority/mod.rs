@@ -7,6 +7,7 @@
 //! A question (`countersign review`) obeys the files and flags of its caller; a gate does not. The first use of a gate
 //! needs the word of a person, given by `countersign trust`.
 
+mod files;
 mod programs;
 mod record;
 mod site;
@@ -89,6 +90,11 @@ impl Project {
         let project = Self::of(here, &gathered, &flags, &environment)?;
         let (programs, variables) =
             programs::find(&site, &project, trusted.as_ref(), commit.as_deref(), is_job).await?;
+        notices.extend(files::changed_scripts(
+            &project,
+            &programs.surroundings(project.root.path()),
+            &source,
+        ));
         let trusted = trusted.map(Arc::new);
         let authority = Authority { source, commit, notices, variables, trusted, programs };
         Ok(Self { authority: Some(Arc::new(authority)), ..project })

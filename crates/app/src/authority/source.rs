@@ -1,5 +1,6 @@
 //! Which files a gate judges by now: those of the remote's branch, those that a person vouched for, or the built-in rules.
 
+use super::files::Judging;
 use super::not_trusted;
 use super::record::{self, Confirmed, Record, Trusted, TrustedRemote};
 use super::site::Site;
@@ -114,9 +115,12 @@ async fn by_record(
 /// What counts by the record at `path`: the files of the person until the remote has newer ones.
 async fn source(site: &Site, path: &str, trusted: &Trusted, now: Option<String>) -> Result<Source, Failure> {
     let vouched = Source::Vouched { commit: trusted.snapshot.clone() };
-    let (Some(git), Some(remote), Some(now)) = (site.git(), &trusted.remote, now) else { return Ok(vouched) };
+    let (Some(top), Some(remote), Some(now)) = (&site.worktree, &trusted.remote, now) else {
+        return Ok(vouched);
+    };
     let is_vouched = trusted.vouched && trusted.snapshot.is_some() && path == site.path;
-    if is_vouched && !gate_files_differ(&git, &remote.commit, &now).await? {
+    let judging = Judging::recorded(site, &trusted.scripts);
+    if is_vouched && !judging.differ(&Git::at(top), &remote.commit, &now).await? {
         return Ok(vouched);
     }
     let branch = format!("{}/{}", remote.pinned.name, remote.pinned.branch);
@@ -158,15 +162,6 @@ async fn tip(
         }
     }
     Ok(known.commit)
-}
-
-/// Whether the files that decide how work is judged are others in two commits.
-async fn gate_files_differ(git: &Git, one: &str, other: &str) -> Result<bool, Failure> {
-    if one == other {
-        return Ok(false);
-    }
-    let changed = git.changed_between(one, other).await.map_err(internal)?;
-    Ok(changed.iter().any(|path| countersign_engine::workspace::is_gate_file(path)))
 }
 
 /// In CI the job's own environment counts, and the default branch of the remote.

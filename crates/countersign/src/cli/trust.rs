@@ -4,7 +4,7 @@ use super::Failure;
 use crate::ask::yes;
 use crate::output::{Answer, Printer, bold, dim};
 use clap::Args;
-use countersign_app::answer::v1::trust::{GateFile, Trust};
+use countersign_app::answer::v1::trust::{GateFile, Trust, Variable};
 use countersign_app::authority::trust::{Proposal, propose, revoke, show};
 use countersign_app::project::current_folder;
 use countersign_core::outcome::Outcome;
@@ -127,6 +127,15 @@ fn text(shown: &Trust) -> String {
     for file in &shown.files {
         let GateFile { path, change } = file;
         line("file", &visible_line(&format!("{path} ({change})")));
+    }
+    for variable in &shown.variables {
+        let Variable { name, value, change } = variable;
+        let words = match (value, change.as_str()) {
+            (_, "removed") => format!("{name} is not set any more"),
+            (Some(value), change) => format!("{name}={value} ({change})"),
+            (None, change) => format!("{name} is set, not shown ({change})"),
+        };
+        line("variable", &visible_line(&words));
     }
     if let Some(file) = &shown.user_file {
         line("yours", &visible_line(&file.display().to_string()));

@@ -178,6 +178,11 @@ impl GateSurroundings {
         all.into_iter().filter(|used| too_many || !self.is_same(&used.path, 0)).collect()
     }
 
+    /// A script and what it uses, by their paths in the project.
+    pub(super) fn with_used(&self, script: &Path) -> Vec<PathBuf> {
+        self.used(script).into_iter().map(|used| used.path).collect()
+    }
+
     /// Whether a script and everything that it uses are the same in the trusted commit and in the work.
     pub(super) fn is_unchanged(&self, script: &Path) -> bool {
         self.changed(script).is_empty()
