@@ -15,6 +15,7 @@ use countersign_engine::installed::TrustedPlaces;
 use countersign_engine::scratch::Scratch;
 use countersign_engine::workspace::is_gate_file;
 use std::collections::BTreeSet;
+use std::path::Path;
 
 /// How many changed scripts a gate names.
 const NAMED_MAX: usize = 3;
@@ -159,23 +160,42 @@ impl Judging {
 }
 
 /// What a gate says of scripts that were changed in the working tree, where it uses the trusted ones.
-pub(super) fn changed_scripts(
+pub(super) async fn changed_scripts(
+    site: &Site,
     project: &Project,
     surroundings: &Surroundings,
     source: &Source,
 ) -> Option<String> {
-    let changed = surroundings.changed_scripts(&judging(project), project.root.path());
-    // The configuration has a sentence of its own.
-    let changed: Vec<_> = changed.iter().filter(|path| !path.ends_with(FILE_NAME)).collect();
-    let names: Vec<String> = changed.iter().take(NAMED_MAX).map(|path| path.display().to_string()).collect();
+    let top = site.worktree.as_deref()?;
+    let mut changed = vec![];
+    for path in surroundings.changed_scripts(&judging(project), project.root.path()) {
+        // The configuration has a sentence of its own.
+        if !path.ends_with(FILE_NAME) && !is_of_older_branch(site, source, &top.join(&path)).await {
+            changed.push(path.display().to_string());
+        }
+    }
     let more = match changed.len().saturating_sub(NAMED_MAX) {
         0 => String::new(),
         more => format!(" and {more} more"),
     };
     let verb = if changed.len() == 1 { "was" } else { "were" };
+    let names = changed.iter().take(NAMED_MAX).map(String::as_str).collect::<Vec<_>>().join(", ");
     let words = format!(
-        "{}{more} {verb} changed in the working tree and not yet trusted: this gate uses {source}",
-        names.join(", ")
+        "{names}{more} {verb} changed in the working tree and not yet trusted: this gate uses {source}"
     );
     (!changed.is_empty()).then_some(words)
+}
+
+/// Whether a file is as it was where this branch left the trusted one: the trusted branch is newer, and this work has not
+/// changed the file.
+pub(super) async fn is_of_older_branch(site: &Site, source: &Source, file: &Path) -> bool {
+    let (Source::Committed { commit, .. }, Some(top)) = (source, &site.worktree) else { return false };
+    let Some(path) = file.strip_prefix(top).ok().and_then(Path::to_str) else { return false };
+    let git = Git::at(top);
+    let Ok(Some(base)) = git.merge_base("HEAD", commit).await else { return false };
+    match (git.file_at(&base, path).await, std::fs::read(file)) {
+        (Ok(Some(then)), Ok(now)) => then == now,
+        (Ok(None), Err(error)) => error.kind() == std::io::ErrorKind::NotFound,
+        _ => false,
+    }
 }

@@ -4,9 +4,10 @@ use super::files::Judging;
 use super::not_trusted;
 use super::record::{self, Confirmed, Record, Trusted, TrustedRemote};
 use super::site::Site;
-use crate::Failure;
 use crate::author;
 use crate::project::environment;
+use crate::{Code, Failure};
+use countersign_core::outcome::Outcome;
 use countersign_doors::run::layout::SETTINGS;
 use countersign_engine::config::{FILE_NAME, FileBytes, user_file};
 use countersign_engine::git::{Git, GitError, RemoteTip};
@@ -138,8 +139,11 @@ async fn tip(
 ) -> Result<String, Failure> {
     let known = confirmed
         .unwrap_or_else(|| Confirmed { commit: remote.commit.clone(), fetched: remote.fetched.clone() });
-    let fetched = git.fetched(&remote.pinned).await.map_err(internal)?;
-    let Some(fetched) = fetched.filter(|fetched| *fetched != known.fetched) else { return Ok(known.commit) };
+    // A branch that is not fetched any more may be gone, so the remote is asked then too.
+    let fetched = git.fetched(&remote.pinned).await.map_err(internal)?.unwrap_or_default();
+    if fetched == known.fetched {
+        return Ok(known.commit);
+    }
     let (name, short) = (&remote.pinned.name, short(&known.commit).to_owned());
     let stays = format!("the configuration of {short} still counts");
     match git.remote_tip(&remote.pinned).await {
@@ -155,7 +159,10 @@ async fn tip(
             notices.push(format!("{name} has newer commits than were fetched, so {stays}: run git fetch"));
         }
         RemoteTip::Gone => {
-            notices.push(format!("{name} has no branch {} any more, so {stays}", remote.pinned.branch));
+            notices.push(format!(
+                "{name} has no branch {} any more, so {stays}: a person has to say which branch counts now",
+                remote.pinned.branch
+            ));
         }
         RemoteTip::Unknown(why) => {
             notices.push(format!("{name} could not be asked ({why}), so {stays}"));
@@ -172,7 +179,12 @@ async fn by_job(site: &Site) -> Result<Files, Failure> {
         Some(pinned) => git.fetched(pinned).await.map_err(internal)?,
         None => None,
     };
-    let Some((pinned, commit)) = pinned.zip(commit) else { return without_record(site).await };
+    let Some((pinned, commit)) = pinned.zip(commit) else {
+        let has_remote = !git.run(["remote"]).await.map_err(internal)?.is_empty();
+        let found = without_record(site).await;
+        return found
+            .map_err(|failure| if failure.code == Code::NotTrusted { lacks(has_remote) } else { failure });
+    };
     let bytes = at(&git, &commit, FILE_NAME).await?;
     let configuration = bytes.map(|bytes| FileBytes { path: site.root.join(FILE_NAME), bytes });
     let branch = format!("{}/{}", pinned.name, pinned.branch);
@@ -187,6 +199,21 @@ async fn by_job(site: &Site) -> Result<Files, Failure> {
         is_job: true,
         notices: vec![],
     })
+}
+
+/// What a job of CI lacks, where nothing says how work is judged.
+fn lacks(has_remote: bool) -> Failure {
+    let (what, hint) = match has_remote {
+        true => (
+            "this job has not fetched the default branch of its remote, which says how work is judged in CI",
+            "fetch it before: git fetch origin && git remote set-head origin --auto (with actions/checkout: fetch-depth: 0)",
+        ),
+        false => (
+            "this job has no git remote, whose default branch says how work is judged in CI",
+            "add the remote and fetch its default branch before: git remote add origin URL && git fetch origin",
+        ),
+    };
+    Failure::new(Outcome::AwaitingPerson, Code::NotTrusted, what).hint(hint)
 }
 
 /// Without a person's word only the built-in rules count, and only where no configuration is anywhere.
@@ -247,7 +274,7 @@ pub(super) fn user_text() -> Option<String> {
 }
 
 /// Whether this is a job of a CI service, and no agent started it.
-fn is_ci() -> bool {
+pub(super) fn is_ci() -> bool {
     let set = std::env::var("CI").is_ok_and(|value| !matches!(value.as_str(), "" | "0" | "false"));
     set && !author::is_agent()
 }

@@ -8,6 +8,7 @@ mod judge;
 mod kit;
 mod rules;
 mod same_bytes;
+mod told;
 mod trust;
 
 use countersign_testkit::Project;
