@@ -103,7 +103,11 @@ impl TrustedPlaces {
             return Some("it cannot be found".to_owned());
         };
         let found = folder.join(name);
-        [found, file].iter().find_map(|file| self.problem_of(file))
+        let of_target = || {
+            let problem = self.problem_of(&file)?;
+            Some(format!("it is a link to `{}`: {problem}", file.display()))
+        };
+        self.problem_of(&found).or_else(of_target)
     }
 
     fn problem_of(&self, file: &Path) -> Option<String> {
@@ -250,6 +254,8 @@ mod tests {
         ] {
             assert_eq!(places.problem(&file).is_none(), trusted, "{}", file.display());
         }
+        let problem = places.problem(&tools.join("leads-out")).unwrap();
+        assert!(problem.contains(&other.join("judge").display().to_string()), "{problem}");
         // A recorded folder does not make the work inside it trusted.
         // In a job of CI tools may be open to all accounts; the work itself is never trusted.
         let job = TrustedPlaces::new(&judged, [tools.clone()]).shared([tools.clone(), judged.clone()]);

@@ -12,9 +12,11 @@ mod programs;
 mod record;
 mod site;
 mod source;
+mod started;
 pub mod trust;
 
 pub use source::Source;
+pub use started::started;
 
 use crate::Failure;
 use crate::author;

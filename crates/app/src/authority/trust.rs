@@ -4,7 +4,7 @@ use super::files::{self, Judging};
 use super::programs::{Steered, path_folders, steering};
 use super::record::{self, Trusted, TrustedRemote};
 use super::site::Site;
-use super::{gathered, source};
+use super::{gathered, source, started};
 use crate::answer::v1::trust::{GateFile, Judge, Program, Remote, Trust, Variable};
 use crate::author;
 use crate::project::{Project, environment, ledger_dir};
@@ -307,11 +307,18 @@ fn describe(
     let mut folders = path_folders(judged);
     let panelists = project.panelists()?;
     let names: Vec<String> = panelists.iter().map(|panelist| panelist.name.clone()).collect();
-    let kinds: Vec<String> = panelists.iter().map(|panelist| words(&panelist.judge)).collect();
+    let (root, surroundings) = (project.root.path(), project.surroundings());
+    let refused = |judge: &Asked| {
+        // What the person is about to trust is not known to a gate yet.
+        project.authority.as_ref()?;
+        started(judge, &surroundings, root)?.err()
+    };
+    let kind = |judge: &Asked| (words(judge), matches!(judge, Asked::Agent(_)), refused(judge));
+    let kinds: Vec<_> = panelists.iter().map(|panelist| kind(&panelist.judge)).collect();
     let planner = project.planner_for(panelists)?;
     let system = TrustedPlaces::new(judged, []);
     let mut found = vec![];
-    for (name, asks) in names.into_iter().zip(kinds) {
+    for (name, kind) in names.into_iter().zip(kinds) {
         let programs: Vec<PathBuf> = planner.panel.programs(&name).iter().map(PathBuf::from).collect();
         for program in programs.iter().filter(|program| system.problem(program).is_some()) {
             let real = program.canonicalize().ok();
@@ -319,7 +326,7 @@ fn describe(
             let outside = both.filter(|program| !program.starts_with(judged));
             folders.extend(outside.filter_map(|program| folder_to_record(&program, home)));
         }
-        found.push((name, asks, programs));
+        found.push((name, kind, programs));
     }
     for program in review_programs(project) {
         let found = installed::find(&program, &site.root, std::env::var_os("PATH").as_deref());
@@ -332,16 +339,26 @@ fn describe(
     }
     let folders = widest(folders);
     let places = TrustedPlaces::new(judged, folders.clone());
-    for (name, asks, programs) in found {
+    for (name, (asks, is_agent, problem), programs) in found {
         let programs = programs.into_iter().map(|path| {
-            let inside = path.canonicalize().is_ok_and(|real| real.starts_with(judged));
-            let problem = if inside { None } else { places.problem(&path) };
+            let real = path.canonicalize().unwrap_or_else(|_| path.clone());
+            let inside = real.strip_prefix(judged).ok();
+            // A script that is kept with the trusted files is started from there.
+            let is_kept = !is_agent && inside.is_some_and(|inside| is_kept(site, shown, inside));
+            let problem = if is_kept { None } else { places.problem(&path) };
             Program { path, problem }
         });
-        shown.reviewers.push(Judge { name, asks, programs: programs.collect() });
+        let programs = programs.collect();
+        shown.reviewers.push(Judge { name, asks, programs, problem });
     }
     shown.folders.clone_from(&folders);
     Ok(folders)
+}
+
+/// Whether a file of the worktree is among those that are kept; where they were not looked through, a gate says so.
+fn is_kept(site: &Site, shown: &Trust, file: &Path) -> bool {
+    let Ok(inside) = file.strip_prefix(&site.path) else { return true };
+    shown.files.is_empty() || shown.files.iter().any(|known| Path::new(&known.path) == inside)
 }
 
 /// The programs of review commands outside of the list of reviewers: that of the settings of a run.

@@ -120,6 +120,9 @@ fn text(shown: &Trust) -> String {
             let words = format!("{}{}", program.path.display(), problem.unwrap_or_default());
             line("", &dim(&visible_line(&words)));
         }
+        if let Some(problem) = &reviewer.problem {
+            line("", &dim(&visible_line(&format!("gates do not ask it: {problem}"))));
+        }
     }
     for command in &shown.commands {
         line("command", &visible_line(command));

@@ -1,7 +1,7 @@
 //! What gates, `trust` and `doctor` tell: which files and programs count, why others do not, and what to do.
 
 use crate::kit::{Case, config, judged};
-use countersign_testkit::{Ran, Repository, Running};
+use countersign_testkit::{Ran, Repository, Running, Terminal};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
@@ -154,9 +154,60 @@ fn a_job_of_ci_uses_the_tools_of_its_path() {
     case.project.write("a.md", "BAD too\n");
     let mut command = case.project.command(&["trust", "--yes"]);
     command.env("PATH", format!("{}:{}", bin.display(), std::env::var("PATH").unwrap()));
-    assert_eq!(countersign_testkit::Terminal::start(&command, 120, 40).ends(), 0);
+    assert_eq!(Terminal::start(&command, 120, 40).ends(), 0);
     let mut command = case.project.command(&["review", "--change", "--gate"]);
     command.env("PATH", format!("{}:{}", bin.display(), std::env::var("PATH").unwrap()));
     let ran = Running::start(&mut command).wait().exits(4);
     assert!(ran.stdout.contains("other accounts may write"), "{ran:?}");
+}
+
+/// What a gate will refuse is said where a person looks: before the yes, and by `doctor`.
+#[test]
+fn a_judge_inside_of_the_project_is_told_before_a_gate_refuses_it() {
+    let case = Case::untrusted();
+    case.project.write("countersign.yml", config("[own-judge]")).write(".gitignore", "node_modules/\n");
+    let bin = case.project.path("node_modules/.bin");
+    fs::create_dir_all(&bin).unwrap();
+    fs::write(bin.join("own-judge"), "#!/bin/sh\nexit 0\n").unwrap();
+    fs::set_permissions(bin.join("own-judge"), fs::Permissions::from_mode(0o755)).unwrap();
+    let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap());
+    let mut command = case.project.command(&["trust"]);
+    let mut terminal = Terminal::start(command.env("PATH", &path), 200, 60);
+    terminal.until("[y/N]");
+    let shown = terminal.written();
+    assert!(shown.contains("gates do not start it, because it lies in the project"), "{shown}");
+    terminal.send("y\n");
+    assert_eq!(terminal.ends(), 0);
+    let told = |args: &[&str]| Running::start(case.project.command(args).env("PATH", &path)).wait().stdout;
+    let shown = told(&["doctor"]);
+    assert!(shown.contains("gates do not start it") && shown.contains("lies in the project"), "{shown}");
+    let shown = told(&["trust", "--show"]);
+    assert!(shown.contains("gates do not ask it") && shown.contains("own-judge"), "{shown}");
+}
+
+#[test]
+fn an_invalid_file_does_not_hide_what_gates_use() {
+    let case = Case::new();
+    case.project.write("countersign.yml", "rules: [");
+    let ran = case.project.run(&["doctor"]).exits(2);
+    assert!(ran.stdout.contains("they use the version that a person trusted"), "{ran:?}");
+    let ran = case.project.run(&["config", "--show-origin"]).exits(2);
+    assert!(ran.stderr.contains("# gates use the version that a person trusted"), "{ran:?}");
+}
+
+#[test]
+fn without_git_a_script_of_the_folder_cannot_judge_and_that_is_told() {
+    let project = crate::project();
+    project
+        .write("a.md", "BAD\n")
+        .write("judge.py", "")
+        .write("countersign.yml", config("[python3, judge.py]"));
+    let mut terminal = Terminal::start(&project.command(&["trust"]), 200, 60);
+    terminal.until("[y/N]");
+    let shown = terminal.written();
+    assert!(shown.contains("cannot judge without git"), "{shown}");
+    terminal.send("y\n");
+    assert_eq!(terminal.ends(), 0);
+    let ran = project.run(&["review", "--gate"]).exits(4);
+    assert!(ran.stdout.contains("without git no trusted copy"), "{ran:?}");
 }

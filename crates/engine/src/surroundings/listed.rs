@@ -36,6 +36,17 @@ impl Commands {
 }
 
 impl Surroundings {
+    /// The agent program that is started by this name, or why none is.
+    pub fn started_program(&self, name: &str) -> Result<PathBuf, String> {
+        self.program(name).map(Into::into)
+    }
+
+    /// What is started first for the words of a reviewer's command, in `folder`, or why nothing is.
+    pub fn started_command(&self, words: &[String], root: &Path, folder: &Path) -> Result<PathBuf, String> {
+        let line = self.line(words, root, folder)?;
+        line.words.first().map(Into::into).ok_or_else(|| "the command is empty".to_owned())
+    }
+
     /// The files of the project that these commands run, with what those use, by their paths in the worktree.
     pub fn scripts_of(&self, commands: &Commands, root: &Path) -> BTreeSet<PathBuf> {
         let Some(gate) = &self.gate else { return BTreeSet::new() };

@@ -3,6 +3,7 @@
 //! in the project, where nothing of it was changed, or not at all.
 
 use super::{GateSurroundings, TREE};
+use crate::git::is_repository;
 use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
 
@@ -101,6 +102,12 @@ impl GateSurroundings {
     /// The copy of a file in the trusted commit, unless a link there leads back into the work.
     pub(super) fn trusted_copy(&self, word: &str, trusted: Option<&Path>) -> Result<PathBuf, String> {
         let only_in_work = || {
+            if self.scripts.is_none() && !is_repository(self.places.judged()) {
+                return format!(
+                    "`{word}` is a file of the folder that is judged, and without git no trusted copy of it is kept: a \
+                     person can make the folder a git repository, or name a program outside of it"
+                );
+            }
             format!(
                 "`{word}` is a file of the project that the trusted commit does not have, so the work that is judged \
                  could choose it: it can be used when the trusted branch has it"

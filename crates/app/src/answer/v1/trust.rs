@@ -64,6 +64,8 @@ pub struct Judge {
     pub asks: String,
     /// The programs that are started.
     pub programs: Vec<Program>,
+    /// Why gates do not ask it, where what gates use now is shown.
+    pub problem: Option<String>,
 }
 
 /// A program of a reviewer.
