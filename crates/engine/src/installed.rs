@@ -72,13 +72,20 @@ pub fn digest_of(path: &Path, max_bytes: u64) -> Option<Digest> {
 pub struct TrustedPlaces {
     judged: PathBuf,
     recorded: Vec<PathBuf>,
+    /// Folders in which it does not count who may write.
+    shared: Vec<PathBuf>,
 }
 
 impl TrustedPlaces {
     /// The places for work in `judged`, with the folders that a person recorded.
     pub fn new(judged: &Path, recorded: impl IntoIterator<Item = PathBuf>) -> Self {
-        let real = |path: PathBuf| path.canonicalize().unwrap_or(path);
-        Self { judged: real(judged.to_owned()), recorded: recorded.into_iter().map(real).collect() }
+        let recorded = recorded.into_iter().map(real).collect();
+        Self { judged: real(judged.to_owned()), recorded, shared: vec![] }
+    }
+
+    /// The same where the environment is trusted, as in a job of CI: its folders may be open to all accounts.
+    pub fn shared(self, folders: impl IntoIterator<Item = PathBuf>) -> Self {
+        Self { shared: folders.into_iter().map(real).collect(), ..self }
     }
 
     /// The folder with the work that is judged.
@@ -96,7 +103,11 @@ impl TrustedPlaces {
             return Some("it cannot be found".to_owned());
         };
         let found = folder.join(name);
-        [found, file].iter().find_map(|file| self.problem_of(file))
+        let of_target = || {
+            let problem = self.problem_of(&file)?;
+            Some(format!("it is a link to `{}`: {problem}", file.display()))
+        };
+        self.problem_of(&found).or_else(of_target)
     }
 
     fn problem_of(&self, file: &Path) -> Option<String> {
@@ -106,6 +117,9 @@ impl TrustedPlaces {
         let trusted = TRUSTED_FOLDERS.iter().map(Path::new).chain(self.recorded.iter().map(PathBuf::as_path));
         if !trusted.into_iter().any(|folder| file.starts_with(folder)) {
             return Some("its folder is not one of the trusted ones".to_owned());
+        }
+        if self.shared.iter().any(|folder| file.starts_with(folder)) {
+            return None;
         }
         let others = [Some(file), file.parent()].into_iter().flatten().find(|path| {
             // A link has no permissions of its own; the file it leads to is looked at too.
@@ -157,6 +171,10 @@ impl TrustedPlaces {
         }
         std::env::join_paths(folders).unwrap_or_default()
     }
+}
+
+fn real(path: PathBuf) -> PathBuf {
+    path.canonicalize().unwrap_or(path)
 }
 
 /// Whether another account than ours and root may write it. Group-writable folders of the system and of our own group
@@ -236,7 +254,13 @@ mod tests {
         ] {
             assert_eq!(places.problem(&file).is_none(), trusted, "{}", file.display());
         }
+        let problem = places.problem(&tools.join("leads-out")).unwrap();
+        assert!(problem.contains(&other.join("judge").display().to_string()), "{problem}");
         // A recorded folder does not make the work inside it trusted.
+        // In a job of CI tools may be open to all accounts; the work itself is never trusted.
+        let job = TrustedPlaces::new(&judged, [tools.clone()]).shared([tools.clone(), judged.clone()]);
+        assert_eq!(job.problem(&tools.join("open")), None);
+        assert!(job.problem(&judged.join("judge")).is_some());
         let wide = TrustedPlaces::new(&judged, [outer.clone()]);
         assert!(wide.problem(&judged.join("judge")).is_some());
         assert!(wide.problem(&other.join("judge")).is_none());

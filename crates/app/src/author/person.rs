@@ -2,10 +2,15 @@
 
 use super::{Account, is_hidden, mark};
 use countersign_core::review::{Actor, ActorKind, Channel, Evidence};
+use rustix::fs::{fstat, major, minor};
+use rustix::io::Errno;
 use rustix::stdio::stdin;
-use rustix::termios::{tcgetsid, ttyname};
+use rustix::termios::{tcgetpgrp, ttyname};
 use std::fs::OpenOptions;
 use std::io::IsTerminal;
+
+/// The device of the end of a terminal that a program holds, on Linux.
+const PTMX: (u32, u32) = (5, 2);
 
 /// Why a command does not count as a person's.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,8 +41,9 @@ pub fn terminal() -> Result<Option<String>, NotAPerson> {
     if !std::io::stdin().is_terminal() {
         return Err(NotAPerson::NoTerminal("standard input is not a terminal"));
     }
-    // Only the terminal that controls this process has a session for it: one that was merely opened does not count.
-    if tcgetsid(stdin()).is_err() || OpenOptions::new().read(true).write(true).open("/dev/tty").is_err() {
+    let device = fstat(stdin()).map_or((0, 0), |found| (major(found.st_rdev), minor(found.st_rdev)));
+    let is_own = is_own(tcgetpgrp(stdin()).err(), device);
+    if !is_own || OpenOptions::new().read(true).write(true).open("/dev/tty").is_err() {
         return Err(NotAPerson::NoTerminal(
             "standard input is a terminal, but it does not control this process",
         ));
@@ -47,6 +53,15 @@ pub fn terminal() -> Result<Option<String>, NotAPerson> {
     }
     let name = ttyname(stdin(), vec![]).ok();
     Ok(name.map(|name| name.to_string_lossy().into_owned()))
+}
+
+/// Whether a terminal controls this process, by what the system says of its foreground processes: it answers only for the
+/// terminal of the process itself, not for one that was merely opened.
+fn is_own(refused: Option<Errno>, device: (u32, u32)) -> bool {
+    // The other end of a terminal, which a program holds, gets an answer too.
+    let is_other_end = cfg!(target_os = "linux") && device == PTMX;
+    // In a container the processes may be outside of its process ids: the answer is then 0, which is no error.
+    !is_other_end && matches!(refused, None | Some(Errno::OPNOTSUPP))
 }
 
 /// Who gives this command.
@@ -64,4 +79,24 @@ pub fn actor() -> Actor {
 /// The hint where a command does not count as a person's.
 pub fn way_out() -> String {
     terminal().err().map_or_else(String::new, |why| why.words())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_terminal_that_controls_the_process_counts() {
+        let pts = (136, 0);
+        for (refused, device, own) in [
+            (None, pts, true),
+            // A process of a container, at a terminal that was opened outside.
+            (Some(Errno::OPNOTSUPP), pts, true),
+            (Some(Errno::NOTTY), pts, false),
+            (Some(Errno::BADF), (0, 0), false),
+            (None, PTMX, cfg!(not(target_os = "linux"))),
+        ] {
+            assert_eq!(is_own(refused, device), own, "{refused:?} {device:?}");
+        }
+    }
 }

@@ -8,14 +8,17 @@
 //! needs the word of a person, given by `countersign trust`.
 
 mod base;
+mod files;
 mod programs;
 mod record;
 mod site;
 mod source;
+mod started;
 pub mod trust;
 
 pub use base::base;
 pub use source::Source;
+pub use started::started;
 
 use crate::Failure;
 use crate::author;
@@ -89,12 +92,17 @@ impl Project {
         if let Some((path, origin)) = named.into_iter().find_map(|(path, origin)| Some((path?, origin))) {
             gathered.project = Some(named_file(&site, &here.join(path), commit.as_deref()).await?);
             gathered.project_origin = origin;
-        } else {
-            notices.extend(differs(&site.root, gathered.project.as_ref(), &source));
+        } else if let Some(words) = differs(&site.root, gathered.project.as_ref(), &source)
+            && !files::is_of_older_branch(&site, &source, &site.root.join(FILE_NAME)).await
+        {
+            notices.push(words);
         }
         let project = Self::of(here, &gathered, &flags, &environment)?;
+        brings_first_rules(&site, &project, &gathered, &source)?;
         let (programs, variables) =
             programs::find(&site, &project, trusted.as_ref(), commit.as_deref(), is_job).await?;
+        let surroundings = programs.surroundings(project.root.path());
+        notices.extend(files::changed_scripts(&site, &project, &surroundings, &source).await);
         let trusted = trusted.map(Arc::new);
         let authority = Authority { source, commit, tip, is_job, notices, variables, trusted, programs };
         Ok(Self { authority: Some(Arc::new(authority)), ..project })
@@ -235,15 +243,36 @@ fn gathered(root: &Path, project: Option<FileBytes>, user: Option<FileBytes>) ->
     }
 }
 
+/// Refuses in CI what only the rules of this change could judge: the built-in ones ask questions, and no reviewer is known.
+fn brings_first_rules(
+    site: &Site,
+    project: &Project,
+    gathered: &Gathered,
+    source: &Source,
+) -> Result<(), Failure> {
+    let config = &project.config;
+    let has_reviewer = config.reviewer.is_some() || !config.reviewers.is_empty();
+    let brings = gathered.project.is_none() && site.root.join(FILE_NAME).symlink_metadata().is_ok();
+    let Source::Committed { branch, .. } = source else { return Ok(()) };
+    if !source::is_ci() || has_reviewer || !brings {
+        return Ok(());
+    }
+    let words = format!("{branch} has no {FILE_NAME}, and the one of this change does not judge itself");
+    Err(not_trusted(&words))
+}
+
 /// The failure of a gate without a person's word.
 pub(crate) fn not_trusted(what: &str) -> Failure {
     use crate::Code;
     use countersign_core::outcome::Outcome;
     let failure = Failure::new(Outcome::AwaitingPerson, Code::NotTrusted, what);
-    match author::is_agent() {
+    match (author::is_agent(), source::is_ci()) {
         // An agent gets no command that is for people.
-        true => failure.hint("this waits for a person, who has to say once how work is judged here"),
-        false => failure.hint("look at it and say yes once, in a terminal: countersign trust"),
+        (true, _) => failure.hint("this waits for a person, who has to say once how work is judged here"),
+        (false, true) => failure.hint(
+            "in CI the default branch of the remote says how work is judged: merge the rules into it first",
+        ),
+        (false, false) => failure.hint("look at it and say yes once, in a terminal: countersign trust"),
     }
 }
 

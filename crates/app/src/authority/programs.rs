@@ -3,7 +3,7 @@
 
 use super::record::Trusted;
 use super::site::Site;
-use super::source::internal;
+use super::source::{internal, is_ci};
 use crate::Failure;
 use crate::author;
 use crate::project::Project;
@@ -39,6 +39,8 @@ pub struct Steered {
 pub(super) struct Programs {
     environment: Vec<(OsString, OsString)>,
     folders: Vec<PathBuf>,
+    /// Those that may be open to all accounts: of the `PATH` of a job of CI, as caches of tools are.
+    shared: Vec<PathBuf>,
     scripts: Option<PathBuf>,
     /// Keeps the files where they have no better place.
     _scratch: Option<Arc<Scratch>>,
@@ -48,7 +50,7 @@ impl Programs {
     /// What surrounds the programs that judge the work below a folder.
     pub(super) fn surroundings(&self, root: &Path) -> Surroundings {
         let judged = worktree(root);
-        let places = TrustedPlaces::new(judged, self.folders.iter().cloned());
+        let places = TrustedPlaces::new(judged, self.folders.iter().cloned()).shared(self.shared.clone());
         let gate = Some(GateSurroundings { places, scripts: self.scripts.clone() });
         Surroundings { environment: self.environment.clone(), gate }
     }
@@ -119,12 +121,19 @@ pub(super) async fn find(
     let (environment, ignored) = environment(trusted, is_job);
     let judged = site.worktree.as_deref().unwrap_or(&site.root);
     let mut folders = trusted.map(|trusted| trusted.folders.clone()).unwrap_or_default();
+    let mut shared = vec![];
     if is_job {
         folders.extend(path_folders(judged));
+        if is_ci() {
+            shared = folders.clone();
+            shared.extend(
+                std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default()).filter_map(tools),
+            );
+        }
     }
     // Who may name a reviewer has named its program.
     folders.extend(project.config.reviewer.as_deref().and_then(named_program));
-    let mut programs = Programs { environment, folders, scripts: None, _scratch: None };
+    let mut programs = Programs { environment, folders, shared, scripts: None, _scratch: None };
     if let (Some(commit), Some(top)) = (commit, &site.worktree)
         && names_a_file(project, commit).await?
     {
@@ -147,6 +156,13 @@ pub(super) async fn find(
         }
     }
     Ok((programs, ignored))
+}
+
+/// The folder of tools that a folder of the `PATH` belongs to: `x` for `x/bin`.
+fn tools(folder: PathBuf) -> Option<PathBuf> {
+    let real = folder.canonicalize().ok().filter(|_| folder.is_absolute())?;
+    let around = real.parent().filter(|around| real.ends_with("bin") && around.parent().is_some());
+    Some(around.map(Path::to_owned).unwrap_or(real))
 }
 
 fn repository_name(git: &Git, commit: &str) -> String {

@@ -26,6 +26,9 @@ pub struct Trusted {
     /// Whether the files of this folder counted over those of the remote.
     #[serde(default)]
     pub vouched: bool,
+    /// The scripts of the project that judge, by their paths in the worktree.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub scripts: Vec<String>,
     /// The files of the folder as they were, as a commit; none outside of git.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub snapshot: Option<String>,

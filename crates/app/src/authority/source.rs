@@ -1,11 +1,13 @@
 //! Which files a gate judges by now: those of the remote's branch, those that a person vouched for, or the built-in rules.
 
+use super::files::Judging;
 use super::not_trusted;
 use super::record::{self, Confirmed, Record, Trusted, TrustedRemote};
 use super::site::Site;
-use crate::Failure;
 use crate::author;
 use crate::project::environment;
+use crate::{Code, Failure};
+use countersign_core::outcome::Outcome;
 use countersign_doors::run::layout::SETTINGS;
 use countersign_engine::config::{FILE_NAME, FileBytes, user_file};
 use countersign_engine::git::{Git, GitError, RemoteTip};
@@ -127,9 +129,12 @@ async fn by_record(
 /// What counts by the record at `path`: the files of the person until the remote has newer ones.
 async fn source(site: &Site, path: &str, trusted: &Trusted, now: Option<String>) -> Result<Source, Failure> {
     let vouched = Source::Vouched { commit: trusted.snapshot.clone() };
-    let (Some(git), Some(remote), Some(now)) = (site.git(), &trusted.remote, now) else { return Ok(vouched) };
+    let (Some(top), Some(remote), Some(now)) = (&site.worktree, &trusted.remote, now) else {
+        return Ok(vouched);
+    };
     let is_vouched = trusted.vouched && trusted.snapshot.is_some() && path == site.path;
-    if is_vouched && !gate_files_differ(&git, &remote.commit, &now).await? {
+    let judging = Judging::recorded(site, &trusted.scripts);
+    if is_vouched && !judging.differ(&Git::at(top), &remote.commit, &now).await? {
         return Ok(vouched);
     }
     let branch = format!("{}/{}", remote.pinned.name, remote.pinned.branch);
@@ -147,8 +152,11 @@ async fn tip(
 ) -> Result<String, Failure> {
     let known = confirmed
         .unwrap_or_else(|| Confirmed { commit: remote.commit.clone(), fetched: remote.fetched.clone() });
-    let fetched = git.fetched(&remote.pinned).await.map_err(internal)?;
-    let Some(fetched) = fetched.filter(|fetched| *fetched != known.fetched) else { return Ok(known.commit) };
+    // A branch that is not fetched any more may be gone, so the remote is asked then too.
+    let fetched = git.fetched(&remote.pinned).await.map_err(internal)?.unwrap_or_default();
+    if fetched == known.fetched {
+        return Ok(known.commit);
+    }
     let (name, short) = (&remote.pinned.name, short(&known.commit).to_owned());
     let stays = format!("the configuration of {short} still counts");
     match git.remote_tip(&remote.pinned).await {
@@ -164,22 +172,16 @@ async fn tip(
             notices.push(format!("{name} has newer commits than were fetched, so {stays}: run git fetch"));
         }
         RemoteTip::Gone => {
-            notices.push(format!("{name} has no branch {} any more, so {stays}", remote.pinned.branch));
+            notices.push(format!(
+                "{name} has no branch {} any more, so {stays}: a person has to say which branch counts now",
+                remote.pinned.branch
+            ));
         }
         RemoteTip::Unknown(why) => {
             notices.push(format!("{name} could not be asked ({why}), so {stays}"));
         }
     }
     Ok(known.commit)
-}
-
-/// Whether the files that decide how work is judged are others in two commits.
-async fn gate_files_differ(git: &Git, one: &str, other: &str) -> Result<bool, Failure> {
-    if one == other {
-        return Ok(false);
-    }
-    let changed = git.changed_between(one, other).await.map_err(internal)?;
-    Ok(changed.iter().any(|path| countersign_engine::workspace::is_gate_file(path)))
 }
 
 /// In CI the job's own environment counts, and the default branch of the remote.
@@ -190,7 +192,12 @@ async fn by_job(site: &Site) -> Result<Files, Failure> {
         Some(pinned) => git.fetched(pinned).await.map_err(internal)?,
         None => None,
     };
-    let Some((pinned, commit)) = pinned.zip(commit) else { return without_record(site).await };
+    let Some((pinned, commit)) = pinned.zip(commit) else {
+        let has_remote = !git.run(["remote"]).await.map_err(internal)?.is_empty();
+        let found = without_record(site).await;
+        return found
+            .map_err(|failure| if failure.code == Code::NotTrusted { lacks(has_remote) } else { failure });
+    };
     let bytes = at(&git, &commit, FILE_NAME).await?;
     let configuration = bytes.map(|bytes| FileBytes { path: site.root.join(FILE_NAME), bytes });
     let branch = format!("{}/{}", pinned.name, pinned.branch);
@@ -206,6 +213,21 @@ async fn by_job(site: &Site) -> Result<Files, Failure> {
         is_job: true,
         notices: vec![],
     })
+}
+
+/// What a job of CI lacks, where nothing says how work is judged.
+fn lacks(has_remote: bool) -> Failure {
+    let (what, hint) = match has_remote {
+        true => (
+            "this job has not fetched the default branch of its remote, which says how work is judged in CI",
+            "fetch it before: git fetch origin && git remote set-head origin --auto (with actions/checkout: fetch-depth: 0)",
+        ),
+        false => (
+            "this job has no git remote, whose default branch says how work is judged in CI",
+            "add the remote and fetch its default branch before: git remote add origin URL && git fetch origin",
+        ),
+    };
+    Failure::new(Outcome::AwaitingPerson, Code::NotTrusted, what).hint(hint)
 }
 
 /// Without a person's word only the built-in rules count, and only where no configuration is anywhere.
@@ -267,7 +289,7 @@ pub(super) fn user_text() -> Option<String> {
 }
 
 /// Whether this is a job of a CI service, and no agent started it.
-fn is_ci() -> bool {
+pub(super) fn is_ci() -> bool {
     let set = std::env::var("CI").is_ok_and(|value| !matches!(value.as_str(), "" | "0" | "false"));
     set && !author::is_agent()
 }

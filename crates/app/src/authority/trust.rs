@@ -1,10 +1,11 @@
 //! `countersign trust`: shows a person what decides how work is judged here, and records the yes.
 
-use super::programs::{path_folders, steering};
+use super::files::{self, Judging};
+use super::programs::{Steered, path_folders, steering};
 use super::record::{self, Trusted, TrustedRemote};
 use super::site::Site;
-use super::{gathered, source};
-use crate::answer::v1::trust::{GateFile, Judge, Program, Remote, Trust};
+use super::{gathered, source, started};
+use crate::answer::v1::trust::{GateFile, Judge, Program, Remote, Trust, Variable};
 use crate::author;
 use crate::project::{Project, environment, ledger_dir};
 use crate::run_project::RunProject;
@@ -18,9 +19,13 @@ use countersign_engine::installed::{self, TrustedPlaces, folder_to_record};
 use countersign_engine::ledger::Ledger;
 use countersign_engine::workspace::is_gate_file;
 use countersign_engine::yaml::read_file;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 const AGENTS_DECIDE: &str = "your own file lets agents decide about reviews (agents_may_decide)";
+/// What a person should know before they trust scripts that no commit keeps.
+const WITHOUT_GIT: &str = "scripts of this folder cannot judge without git, which keeps the trusted ones: make it a git \
+     repository (git init), or name a program outside of it";
 
 /// What a person is asked to trust.
 pub struct Proposal {
@@ -46,11 +51,20 @@ pub async fn propose(here: PathBuf) -> Result<Proposal, Failure> {
     };
     let mut shown = Trust { root: site.root.clone(), ..Trust::default() };
     let before = now(&site).await?;
-    compare(&site, &mut shown, before.as_ref(), tree.as_ref(), remote.as_ref(), file.as_ref()).await?;
-    let vouched = match (&remote, &tree, site.git()) {
-        (Some((remote, _)), Some((tree, _)), Some(git)) => differ(&git, &remote.commit, tree).await?,
-        _ => true,
-    };
+    shown.trusted_before = before.is_some();
+    let (mut vouched, mut scripts) = (true, vec![]);
+    match (&tree, &site.worktree) {
+        (Some((tree, _)), Some(top)) => {
+            let (git, judging) = (Git::at(top), Judging::of(&site, &project, tree).await?);
+            let known = known(&git, before.as_ref(), remote.as_ref()).await?;
+            judging.compare(&git, &mut shown, &known, tree).await?;
+            if let Some((remote, _)) = &remote {
+                vouched = judging.differ(&git, &remote.commit, tree).await?;
+            }
+            scripts = judging.scripts();
+        }
+        _ => without_git(&project, &mut shown, before.as_ref(), file.as_ref()),
+    }
     let home = std::env::var_os("HOME").map(PathBuf::from).filter(|home| home.is_absolute());
     let folders = describe(&site, &project, home.as_deref(), &mut shown)?;
     if let Some((remote, words)) = &remote {
@@ -63,12 +77,13 @@ pub async fn propose(here: PathBuf) -> Result<Proposal, Failure> {
         shown.notes.push(AGENTS_DECIDE.to_owned());
     }
     shown.vouched = vouched;
-    shown.variables = steering().into_keys().collect();
+    shown.variables = variables(&steering(), before.as_ref().map(|before| &before.variables));
     shown.user_file = user.as_ref().and_then(|_| user_file(&environment()));
     let trusted = Trusted {
         by: author::actor(),
         remote: remote.map(|(remote, _)| remote),
         vouched,
+        scripts,
         snapshot: None,
         configuration: file.filter(|_| tree.is_none()).map(|file| text(&file)),
         user,
@@ -113,6 +128,10 @@ pub async fn show(here: PathBuf) -> Result<Trust, Failure> {
         shown.source = Some(authority.source.to_string());
         shown.commit.clone_from(&authority.commit);
         shown.notes.extend(authority.notices.iter().cloned());
+        let recorded = authority.trusted.as_ref().map(|trusted| &trusted.variables);
+        // Without a record the environment is that of the caller: a job of CI, for example.
+        let values = recorded.cloned().unwrap_or_else(steering);
+        shown.variables = variables(&values, Some(&values));
         if let Some(trusted) = &authority.trusted {
             shown.folders.clone_from(&trusted.folders);
             shown.vouched = matches!(authority.source, super::Source::Vouched { .. });
@@ -207,64 +226,72 @@ async fn head(git: &Git) -> Result<Option<String>, Failure> {
     git.head().await.map_err(source::internal)
 }
 
-async fn differ(git: &Git, one: &str, other: &str) -> Result<bool, Failure> {
-    let changed = git.changed_between(one, other).await.map_err(source::internal)?;
-    Ok(changed.iter().any(|path| is_gate_file(path)))
+/// What is trusted now: a commit or the text of the file, and the variables.
+struct Before {
+    snapshot: Option<String>,
+    configuration: Option<String>,
+    variables: BTreeMap<String, Steered>,
 }
 
-/// What is trusted now: a commit, or the text of the file.
-async fn now(site: &Site) -> Result<Option<(Option<String>, Option<String>)>, Failure> {
+async fn now(site: &Site) -> Result<Option<Before>, Failure> {
     let (Some(ledger), Some(path)) = (&site.ledger, site.trusted_path()) else { return Ok(None) };
     if path != site.path {
         return Ok(None);
     }
     let trusted = record::read(ledger, path).await?.trusted;
-    Ok(trusted.map(|trusted| (trusted.snapshot, trusted.configuration)))
+    Ok(trusted.map(|trusted| Before {
+        snapshot: trusted.snapshot,
+        configuration: trusted.configuration,
+        variables: trusted.variables,
+    }))
 }
 
-/// Fills in the gate files, and how they differ from what is trusted or, at the first time, from the remote.
-async fn compare(
-    site: &Site,
-    shown: &mut Trust,
-    before: Option<&(Option<String>, Option<String>)>,
-    tree: Option<&(String, Option<String>)>,
+/// What the files are compared with: what is trusted now or, at the first time, what the remote has.
+async fn known(
+    git: &Git,
+    before: Option<&Before>,
     remote: Option<&(TrustedRemote, Option<String>)>,
-    file: Option<&FileBytes>,
-) -> Result<(), Failure> {
-    shown.trusted_before = before.is_some();
-    let (Some(git), Some((tree, _))) = (site.git(), tree) else {
-        let text = file.map(text);
-        let same = before.is_some_and(|(_, known)| *known == text);
-        let change = if same {
-            "same"
-        } else if before.is_some() {
-            "changed"
-        } else {
-            "new"
-        };
-        shown.files.extend(text.map(|_| GateFile { path: FILE_NAME.to_owned(), change: change.to_owned() }));
-        return Ok(());
+) -> Result<String, Failure> {
+    let snapshot = before.and_then(|before| before.snapshot.clone());
+    match snapshot.or_else(|| remote.map(|(remote, _)| remote.commit.clone())) {
+        Some(known) => Ok(known),
+        None => git.empty_tree().await.map_err(source::internal),
+    }
+}
+
+/// Fills in the configuration file where there is no git.
+fn without_git(project: &Project, shown: &mut Trust, before: Option<&Before>, file: Option<&FileBytes>) {
+    let text = file.map(text);
+    let change = match before {
+        Some(before) if before.configuration == text => "same",
+        Some(_) => "changed",
+        None => "new",
     };
-    let empty = git.empty_tree().await.map_err(source::internal)?;
-    let known = before.and_then(|(snapshot, _)| snapshot.clone());
-    let known = known.or_else(|| remote.map(|(remote, _)| remote.commit.clone())).unwrap_or(empty);
-    let changed = git.changed_between(&known, tree).await.map_err(source::internal)?;
-    let changed: Vec<String> = changed.into_iter().filter(|path| is_gate_file(path)).collect();
-    let files = git.files_of(tree).await.map_err(source::internal)?;
-    let files: Vec<String> = files.into_iter().filter(|path| is_gate_file(path)).collect();
-    for path in files.iter().chain(changed.iter().filter(|path| !files.contains(path))) {
-        let change = match (files.contains(path), changed.contains(path)) {
-            (false, _) => "removed",
-            (true, false) => "same",
-            (true, true) if git.id_at(&known, path).await.map_err(source::internal)?.is_some() => "changed",
-            (true, true) => "new",
+    shown.files.extend(text.map(|_| GateFile { path: FILE_NAME.to_owned(), change: change.to_owned() }));
+    if files::judging(project).may_name_a_file(project.root.path()) {
+        shown.notes.push(WITHOUT_GIT.to_owned());
+    }
+}
+
+/// Variables with their values, and how these differ from the trusted ones.
+fn variables(
+    values: &BTreeMap<String, Steered>,
+    before: Option<&BTreeMap<String, Steered>>,
+) -> Vec<Variable> {
+    let known = |name: &str| before.and_then(|before| before.get(name));
+    let variable = |name: &String, steered: Option<&Steered>| {
+        let change = match (steered, known(name)) {
+            (None, _) => "removed",
+            (Some(_), None) => "new",
+            (Some(now), Some(known)) if now.digest == known.digest => "same",
+            (Some(_), Some(_)) => "changed",
         };
-        shown.files.push(GateFile { path: path.clone(), change: change.to_owned() });
-    }
-    if !changed.is_empty() {
-        shown.diff = git.diff_between(&known, tree, &changed).await.map_err(source::internal)?;
-    }
-    Ok(())
+        let value = steered.and_then(|steered| steered.value.clone());
+        Variable { name: name.clone(), value, change: change.to_owned() }
+    };
+    let gone = before.into_iter().flatten().filter(|(name, _)| !values.contains_key(*name));
+    let all = values.iter().map(|(name, steered)| variable(name, Some(steered)));
+    all.chain(gone.map(|(name, _)| variable(name, None))).collect()
 }
 
 /// Fills in rules, reviewers with their programs, and commands. Returns the folders to record.
@@ -285,11 +312,18 @@ fn describe(
     let mut folders = path_folders(judged);
     let panelists = project.panelists()?;
     let names: Vec<String> = panelists.iter().map(|panelist| panelist.name.clone()).collect();
-    let kinds: Vec<String> = panelists.iter().map(|panelist| words(&panelist.judge)).collect();
+    let (root, surroundings) = (project.root.path(), project.surroundings());
+    let refused = |judge: &Asked| {
+        // What the person is about to trust is not known to a gate yet.
+        project.authority.as_ref()?;
+        started(judge, &surroundings, root)?.err()
+    };
+    let kind = |judge: &Asked| (words(judge), matches!(judge, Asked::Agent(_)), refused(judge));
+    let kinds: Vec<_> = panelists.iter().map(|panelist| kind(&panelist.judge)).collect();
     let planner = project.planner_for(panelists)?;
     let system = TrustedPlaces::new(judged, []);
     let mut found = vec![];
-    for (name, asks) in names.into_iter().zip(kinds) {
+    for (name, kind) in names.into_iter().zip(kinds) {
         let programs: Vec<PathBuf> = planner.panel.programs(&name).iter().map(PathBuf::from).collect();
         for program in programs.iter().filter(|program| system.problem(program).is_some()) {
             let real = program.canonicalize().ok();
@@ -297,7 +331,7 @@ fn describe(
             let outside = both.filter(|program| !program.starts_with(judged));
             folders.extend(outside.filter_map(|program| folder_to_record(&program, home)));
         }
-        found.push((name, asks, programs));
+        found.push((name, kind, programs));
     }
     for program in review_programs(project) {
         let found = installed::find(&program, &site.root, std::env::var_os("PATH").as_deref());
@@ -310,16 +344,26 @@ fn describe(
     }
     let folders = widest(folders);
     let places = TrustedPlaces::new(judged, folders.clone());
-    for (name, asks, programs) in found {
+    for (name, (asks, is_agent, problem), programs) in found {
         let programs = programs.into_iter().map(|path| {
-            let inside = path.canonicalize().is_ok_and(|real| real.starts_with(judged));
-            let problem = if inside { None } else { places.problem(&path) };
+            let real = path.canonicalize().unwrap_or_else(|_| path.clone());
+            let inside = real.strip_prefix(judged).ok();
+            // A script that is kept with the trusted files is started from there.
+            let is_kept = !is_agent && inside.is_some_and(|inside| is_kept(site, shown, inside));
+            let problem = if is_kept { None } else { places.problem(&path) };
             Program { path, problem }
         });
-        shown.reviewers.push(Judge { name, asks, programs: programs.collect() });
+        let programs = programs.collect();
+        shown.reviewers.push(Judge { name, asks, programs, problem });
     }
     shown.folders.clone_from(&folders);
     Ok(folders)
+}
+
+/// Whether a file of the worktree is among those that are kept; where they were not looked through, a gate says so.
+fn is_kept(site: &Site, shown: &Trust, file: &Path) -> bool {
+    let Ok(inside) = file.strip_prefix(&site.path) else { return true };
+    shown.files.is_empty() || shown.files.iter().any(|known| Path::new(&known.path) == inside)
 }
 
 /// The programs of review commands outside of the list of reviewers: that of the settings of a run.

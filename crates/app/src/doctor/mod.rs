@@ -11,7 +11,10 @@ pub use check::answer;
 
 use crate::Failure;
 use crate::answer::v1::{Answer, Checks};
-use crate::project::{Project, guard_program};
+use crate::authority::FlagsFrom;
+use crate::project::{Project, current_folder, guard_program};
+use countersign_engine::config::Flags;
+use countersign_engine::engine::Surroundings;
 use countersign_engine::process::GuardProgram;
 use std::path::Path;
 use tokio_util::sync::CancellationToken;
@@ -26,13 +29,18 @@ pub async fn doctor(
 ) -> Result<Answer<Checks>, Failure> {
     let guard = guard_program()?;
     let mut lines = vec![surroundings::guard(&guard, cancel).await, surroundings::git(&guard, cancel).await];
+    let gate = Project::for_gate(current_folder()?, &Flags::default(), FlagsFrom::Caller).await;
     match Project::find(config, reviewer) {
-        Err(failure) => lines.push(surroundings::unusable_configuration(&failure)),
+        Err(failure) => {
+            lines.push(surroundings::unusable_configuration(&failure));
+            lines.push(surroundings::gate(&gate));
+        }
         Ok(project) => {
             lines.extend(surroundings::configuration(&project));
-            lines.push(surroundings::gate(project.here.clone()).await);
+            lines.push(surroundings::gate(&gate));
             lines.push(surroundings::ledger(&project).await);
-            let asking = Asking { project: &project, guard: &guard, note, cancel };
+            let gate = gate.ok().map(|gate| gate.surroundings());
+            let asking = Asking { project: &project, gate, guard: &guard, note, cancel };
             for (name, panelist) in project.each_reviewer() {
                 lines.extend(asking.look(&name, panelist, ask).await?);
             }
@@ -46,6 +54,8 @@ pub async fn doctor(
 
 struct Asking<'a> {
     project: &'a Project,
+    /// What surrounds the programs of a gate; none where none can judge yet.
+    gate: Option<Surroundings>,
     guard: &'a GuardProgram,
     note: &'a (dyn Fn(&str) + Sync),
     cancel: &'a CancellationToken,

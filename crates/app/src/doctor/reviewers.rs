@@ -3,7 +3,8 @@
 
 use super::{Asking, ask, surroundings};
 use crate::Failure;
-use crate::answer::v1::Check;
+use crate::answer::v1::{Check, CheckState};
+use crate::authority::started;
 use countersign_engine::engine::{Judge, Panelist};
 use countersign_engine::installed;
 use countersign_engine::programs::{Facts, PROGRAMS};
@@ -49,6 +50,7 @@ impl Asking<'_> {
             Judge::SelfReview => Check::ok(what, "the author: answers with `countersign rule`"),
         };
         let ready = line.outcome.is_none();
+        let line = self.at_gate(line, &panelist.judge);
         let mut lines = vec![line];
         if wanted
             && ready
@@ -57,6 +59,29 @@ impl Asking<'_> {
             lines.push(ask::ask(self, panelist).await?);
         }
         Ok(lines)
+    }
+
+    /// The line with the program that gates start, where that is another one, or with the reason why they start none.
+    fn at_gate(&self, line: Check, judge: &Judge) -> Check {
+        let Some(gate) = &self.gate else { return line };
+        let kept = gate.gate.as_ref().and_then(|gate| gate.scripts.clone());
+        let named = match judge {
+            Judge::Agent(agent) => Some(agent.program.name),
+            Judge::Command(command) => command.argv.first().map(String::as_str),
+            _ => None,
+        };
+        match started(judge, gate, self.project.root.path()) {
+            Some(Err(why)) if line.state == CheckState::Ok => {
+                Check::warn(line.what, format!("{}; gates do not start it: {why}", line.detail))
+            }
+            Some(Ok(file))
+                if named.and_then(|name| self.installed(name)).is_some_and(|found| found != file)
+                    && kept.is_none_or(|kept| !file.starts_with(kept)) =>
+            {
+                Check { detail: format!("{}; gates start {}", line.detail, file.display()), ..line }
+            }
+            _ => line,
+        }
     }
 
     /// An agent program: on the PATH, with a version and a sign-in. Only `--ask` shows whether it works.

@@ -2,16 +2,14 @@
 
 use crate::Failure;
 use crate::answer::v1::Check;
-use crate::authority::FlagsFrom;
 use crate::init::agents::on_path;
 use crate::project::Project;
 use crate::validate;
 use countersign_core::rule::Rule;
-use countersign_engine::config::Flags;
 use countersign_engine::ledger::FORMAT;
 use countersign_engine::process::{self, Call, Ended, GuardProgram, ProcessEnd};
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
@@ -44,12 +42,15 @@ pub async fn git(guard: &GuardProgram, cancel: &CancellationToken) -> Check {
 }
 
 /// What gates judge by.
-pub async fn gate(here: PathBuf) -> Check {
-    match Project::for_gate(here, &Flags::default(), FlagsFrom::Caller).await {
+pub fn gate(gate: &Result<Project, Failure>) -> Check {
+    match gate {
         Ok(project) => {
             let source = project.authority.as_ref().map(|authority| authority.source.to_string());
-            let notices: Vec<String> = project.notices();
-            let words = format!("they use {}", source.unwrap_or_default());
+            let source = source.unwrap_or_default();
+            let known = format!(": this gate uses {source}");
+            let notices: Vec<String> =
+                project.notices().iter().map(|notice| notice.replace(&known, "")).collect();
+            let words = format!("they use {source}");
             match notices.is_empty() {
                 true => Check::ok("gates", words),
                 false => Check::warn("gates", format!("{words}; {}", notices.join("; "))),
@@ -57,7 +58,7 @@ pub async fn gate(here: PathBuf) -> Check {
         }
         Err(failure) => {
             let check = Check::warn("gates", failure.message.clone());
-            failure.hint.into_iter().fold(check, Check::hint)
+            failure.hint.clone().into_iter().fold(check, Check::hint)
         }
     }
 }

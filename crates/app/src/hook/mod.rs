@@ -6,30 +6,24 @@ mod guarded;
 mod judging;
 mod look;
 mod own_call;
+mod tested;
 mod tries;
 
 pub use guarded::place;
 pub use judging::Judged;
 pub use own_call::is_real;
+pub use tested::test;
 pub use tries::Tries;
 
 use crate::Failure;
-use crate::project::{self, Project};
+use crate::project::Project;
 use countersign_core::text::visible_line;
 use countersign_doors::service::hook::input::Stopping;
-use countersign_engine::git::Git;
-use countersign_engine::installed;
-use countersign_engine::process::{self, Call, ProcessEnd};
-use countersign_engine::programs::{Hook, PROGRAMS};
-use countersign_engine::scratch::Scratch;
+use countersign_engine::programs::Hook;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 pub type Note = fn(&str);
-
-/// How long a hook may take that has nothing to judge.
-const TEST_TIMEOUT: Duration = Duration::from_secs(20);
 
 pub struct Stop {
     pub hook: Hook,
@@ -63,34 +57,6 @@ pub async fn begin(config: Option<&Path>) -> Option<String> {
         let words = "the starting point of the work could not be recorded now; the hook records it when it is called for the first time";
         format!("{words}: {}", failure.message)
     })
-}
-
-/// Calls the hook once as the agent program does, by its name on the `PATH`, where nothing is to be judged.
-pub async fn test(program: &str) -> Result<(), String> {
-    let Some(hook) = PROGRAMS.hooks().find(|hook| hook.program.name == program) else { return Ok(()) };
-    let folder = Scratch::new("hook").map_err(|error| error.to_string())?;
-    Git::at(folder.path()).run(["init", "-q"]).await.map_err(|error| error.to_string())?;
-    let input = serde_json::json!({
-        "session_id": "countersign-init", "cwd": folder.path(), "hook_event_name": hook.event,
-        "stop_hook_active": false,
-    });
-    let path = std::env::var_os("PATH");
-    let found = installed::find("countersign", folder.path(), path.as_deref());
-    let program_file = found.ok_or("`countersign` is not on the PATH, where agents look for it")?;
-    let guard = project::guard_program().map_err(|failure| failure.message)?;
-    let call = Call {
-        args: vec!["hook".into(), program.into()],
-        cwd: folder.path().to_owned(),
-        stdin: input.to_string().into_bytes(),
-        timeout: TEST_TIMEOUT,
-        ..Call::new(program_file)
-    };
-    let ended = process::run(&guard, call, &CancellationToken::new()).await;
-    let ended = ended.map_err(|error| error.to_string())?;
-    match ended.how {
-        ProcessEnd::Exited(0) => Ok(()),
-        _ => Err(visible_line(ended.stderr_tail.trim()).into_owned()),
-    }
 }
 
 /// The same when the hook is installed, with what keeps it from reviewing.

@@ -177,7 +177,7 @@ pub async fn dispatch(
         Command::Validate(options) => validate::run(&global, &options),
         Command::Task(options) => task::run(&global, *options, printer, cancel).await,
         Command::Qr(options) => qr::run(&global, *options, printer, cancel).await,
-        Command::Config(options) => config::run(&global, &options).await,
+        Command::Config(options) => config::run(&global, &options, printer).await,
         Command::Mcp(options) => mcp::run(global, options, cancel).await,
         Command::Serve(options) => serve::run(global, options, cancel).await,
         Command::Demo(options) => demo::run(options, printer, cancel).await,

@@ -4,7 +4,7 @@ use super::Failure;
 use crate::ask::yes;
 use crate::output::{Answer, Printer, bold, dim};
 use clap::Args;
-use countersign_app::answer::v1::trust::{GateFile, Trust};
+use countersign_app::answer::v1::trust::{GateFile, Trust, Variable};
 use countersign_app::authority::trust::{Proposal, propose, revoke, show};
 use countersign_app::project::current_folder;
 use countersign_core::outcome::Outcome;
@@ -52,32 +52,30 @@ pub async fn run(options: &TrustOptions, printer: &Printer) -> Result<Answer, Fa
     }
     let proposal = propose(here).await?;
     if !options.yes {
-        printer.note(&text(&proposal.shown));
+        printer.show(&text(&proposal.shown));
     }
     match options.yes || agreed()? {
         true => recorded(proposal).await,
-        false => {
-            let shown = proposal.shown;
-            Ok(Answer::new(Outcome::AwaitingPerson, NOT_TRUSTED, shown))
-        }
+        false => Ok(Answer::new(Outcome::AwaitingPerson, NOT_TRUSTED, proposal.shown)),
     }
 }
 
 /// Asks at the first use of a gate. Whether the person said yes.
 pub async fn at_first_use(why: &Failure, printer: &Printer) -> Result<bool, Failure> {
-    printer.note(&format!("{}\n", visible_line(&why.message)));
+    printer.show(&format!("{}\n", visible_line(&why.message)));
     let said = asked(printer).await?;
-    printer.note(said.trim_end());
-    Ok(said != NOT_TRUSTED)
+    printer.warn(&said.json.warnings);
+    printer.show(said.text.trim_end());
+    Ok(said.exit_code() == Outcome::Passed.exit_code())
 }
 
-/// Shows what would be trusted and asks: what came of it, in words.
-pub async fn asked(printer: &Printer) -> Result<String, Failure> {
+/// Shows what would be trusted and asks: what came of it.
+pub async fn asked(printer: &Printer) -> Result<Answer, Failure> {
     let proposal = propose(current_folder()?).await?;
-    printer.note(&text(&proposal.shown));
+    printer.show(&text(&proposal.shown));
     match agreed()? {
-        true => Ok(recorded(proposal).await?.text),
-        false => Ok(NOT_TRUSTED.to_owned()),
+        true => recorded(proposal).await,
+        false => Ok(Answer::new(Outcome::AwaitingPerson, NOT_TRUSTED, proposal.shown)),
     }
 }
 
@@ -122,6 +120,9 @@ fn text(shown: &Trust) -> String {
             let words = format!("{}{}", program.path.display(), problem.unwrap_or_default());
             line("", &dim(&visible_line(&words)));
         }
+        if let Some(problem) = &reviewer.problem {
+            line("", &dim(&visible_line(&format!("gates do not ask it: {problem}"))));
+        }
     }
     for command in &shown.commands {
         line("command", &visible_line(command));
@@ -129,6 +130,15 @@ fn text(shown: &Trust) -> String {
     for file in &shown.files {
         let GateFile { path, change } = file;
         line("file", &visible_line(&format!("{path} ({change})")));
+    }
+    for variable in &shown.variables {
+        let Variable { name, value, change } = variable;
+        let words = match (value, change.as_str()) {
+            (_, "removed") => format!("{name} is not set any more"),
+            (Some(value), change) => format!("{name}={value} ({change})"),
+            (None, change) => format!("{name} is set, not shown ({change})"),
+        };
+        line("variable", &visible_line(&words));
     }
     if let Some(file) = &shown.user_file {
         line("yours", &visible_line(&file.display().to_string()));

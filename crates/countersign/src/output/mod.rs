@@ -68,9 +68,7 @@ pub struct Printer {
 impl Printer {
     /// Prints an answer. False if standard output is closed.
     pub fn print(&self, answer: &Answer) -> bool {
-        if !self.quiet || self.json {
-            self.warn(&answer.json.warnings);
-        }
+        self.warn(&answer.json.warnings);
         let text = match self.json {
             true => format!("{}\n", json!(answer.json.clone().of(self.command))),
             false => answer.text.clone(),
@@ -78,14 +76,19 @@ impl Printer {
         write_out(&text)
     }
 
-    /// Warnings for people; programs find them in the object.
+    /// Warnings for people, also with -q: they say what was ignored. Programs find them in the object.
     pub fn warn(&self, warnings: &[String]) {
-        if !self.json && !self.quiet {
+        if !self.json {
             for warning in warnings {
                 let _ =
                     writeln!(anstream::stderr(), "{}: {}", style::warning("warning"), visible_line(warning));
             }
         }
+    }
+
+    /// What a person is asked about, whatever -q and --json say: nobody agrees to what was not shown.
+    pub fn show(&self, words: &str) {
+        let _ = writeln!(anstream::stderr(), "{words}");
     }
 
     pub fn note(&self, words: &str) {

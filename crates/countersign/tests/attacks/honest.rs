@@ -397,20 +397,26 @@ fn honest_17_one_command_sets_up() {
     fs::remove_file(flow.project.path("countersign.yml")).unwrap();
     flow.repository.commit("before");
     let bin = flow.project.home().join(".local/bin");
-    executable(&bin.join("claude"), "#!/bin/sh\necho '2.1.0 (Claude Code)'\n");
+    let claude =
+        "#!/bin/sh\n[ \"$1\" = --version ] || echo claude >>\"$HOME/asked\"\necho '2.1.0 (Claude Code)'\n";
+    executable(&bin.join("claude"), claude);
     let own = flow.program.parent().unwrap().display().to_string();
     flow.path = format!("{}:{own}:{}", bin.display(), flow.path);
     let args = ["init", "--agent", "claude", "--hook", "--reviewer", "claude"];
     let mut terminal = Terminal::start(&flow.command(&args), 160, 80);
     terminal.until("[y/N]");
     let shown = terminal.written();
-    for words in
-        ["wrote", "commit:", "git add", "countersign.yml", "tested:", "was called once, and answered"]
-    {
+    for words in ["wrote", "tested:", "which read its input and answered; no reviewer was asked"] {
         assert!(shown.contains(words), "{words}: {shown}");
     }
+    assert!(!shown.contains("countersign trust"), "the question itself comes next: {shown}");
+    assert_eq!(flow.asked(), 0, "the test of the hook asks no reviewer");
     terminal.send("y\n");
     assert_eq!(terminal.ends(), 0, "{}", terminal.contents());
+    let after = terminal.written().split("[y/N]").nth(1).unwrap().to_owned();
+    for words in ["trusted: gates", "commit:", "git add", "countersign.yml"] {
+        assert!(after.contains(words), "{words}: {after}");
+    }
     assert_eq!(terminal.written().matches("[y/N]").count(), 1);
     let settings: Value = serde_json::from_str(&flow.project.read(".claude/settings.json")).unwrap();
     assert!(settings["hooks"]["Stop"].is_array(), "{settings}");
@@ -419,4 +425,25 @@ fn honest_17_one_command_sets_up() {
     flow.repository.commit("as told");
     assert!(!is_held(&flow.hook(flow.project.root())));
     honest_row("init --agent claude --hook --reviewer claude", 1, 0);
+}
+
+/// A program of that name which is no hook is found out, and what differs from the remote is said as `trust` says it.
+#[test]
+fn init_tests_the_program_that_agents_will_find() {
+    let mut flow = Flow::uncommitted(PYTHON);
+    flow.repository.commit("before");
+    let remote = flow.repository.cloned(&["--bare"]);
+    flow.repository.git(["remote", "add", "origin", remote.root().to_str().unwrap()]);
+    flow.repository.git(["fetch", "-q", "origin"]);
+    flow.repository.git(["symbolic-ref", "refs/remotes/origin/HEAD", "refs/remotes/origin/main"]);
+    let bin = flow.project.home().join("bin");
+    executable(&bin.join("countersign"), "#!/bin/sh\nexit 0\n");
+    flow.path = format!("{}:{}", bin.display(), flow.path);
+    let mut terminal = Terminal::start(&flow.command(&["init", "--agent", "claude", "--hook"]), 160, 80);
+    terminal.until("[y/N]");
+    let shown = terminal.written();
+    assert!(shown.contains("does not work") && shown.contains("does not read its input"), "{shown}");
+    terminal.send("y\n");
+    assert_eq!(terminal.ends(), 0, "{}", terminal.contents());
+    assert!(terminal.written().contains("Commit and push them for others"), "{}", terminal.contents());
 }

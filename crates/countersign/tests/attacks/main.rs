@@ -9,6 +9,7 @@ mod judge;
 mod kit;
 mod rules;
 mod same_bytes;
+mod told;
 mod trust;
 
 use countersign_testkit::Project;

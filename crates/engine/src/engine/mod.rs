@@ -33,7 +33,7 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use tokio::sync::broadcast;
 use tracing::{debug, info, warn};
 
-pub use crate::surroundings::{GateSurroundings, Surroundings};
+pub use crate::surroundings::{Commands, GateSurroundings, Surroundings};
 pub use consult::{Consultation, Consulted};
 pub use dispute::{DISPUTES, DisputedFinding, findings_named};
 pub use panel::{Judge, Panel, Panelist};

@@ -47,9 +47,7 @@ impl Surroundings {
             return Ok(Line::of(words.to_vec(), root));
         };
         let mut lines = Lines::new(self, gate, root, folder, Purpose::Reviewer);
-        let all: Vec<Word> =
-            words.iter().map(|text| Word { text: text.clone(), span: 0..0, is_plain: true }).collect();
-        let new = lines.command(&all, &[], true)?;
+        let new = lines.command(&exact(words), &[], true)?;
         let words = words.iter().zip(new).map(|(word, new)| new.unwrap_or_else(|| word.clone())).collect();
         Ok(Line { words, variables: lines.variables(), scripts: lines.scripts })
     }
@@ -68,7 +66,7 @@ impl Surroundings {
 }
 
 /// One command line that is looked through.
-struct Lines<'a> {
+pub(super) struct Lines<'a> {
     surroundings: &'a Surroundings,
     gate: &'a GateSurroundings,
     root: &'a Path,
@@ -80,7 +78,7 @@ struct Lines<'a> {
     /// The folders that relative paths may be meant from: the first one, and those it changes to.
     bases: Vec<PathBuf>,
     /// Files of the project that take part, by their paths there.
-    scripts: Vec<PathBuf>,
+    pub(super) scripts: Vec<PathBuf>,
     /// Folders of the trusted commit with modules of Python.
     modules: Vec<PathBuf>,
     /// Whether a script of the project is one for Python.
@@ -90,7 +88,7 @@ struct Lines<'a> {
 }
 
 impl<'a> Lines<'a> {
-    fn new(
+    pub(super) fn new(
         surroundings: &'a Surroundings,
         gate: &'a GateSurroundings,
         root: &'a Path,
@@ -150,7 +148,7 @@ impl<'a> Lines<'a> {
     }
 
     /// What the words and inputs of one command are replaced by.
-    fn command(
+    pub(super) fn command(
         &mut self,
         words: &[Word],
         inputs: &[Word],
@@ -443,6 +441,11 @@ impl<'a> Lines<'a> {
         }
         Ok(None)
     }
+}
+
+/// The words of a command that no shell reads.
+pub(super) fn exact(words: &[String]) -> Vec<Word> {
+    words.iter().map(|text| Word { text: text.clone(), span: 0..0, is_plain: true }).collect()
 }
 
 /// Where the words after the options of a program begin.

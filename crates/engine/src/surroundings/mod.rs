@@ -3,12 +3,14 @@
 
 mod known_programs;
 mod line;
+mod listed;
 mod scripts;
 mod shell_words;
 mod version_managers;
 
 use crate::installed::{self, TrustedPlaces};
 pub(crate) use line::Line;
+pub use listed::Commands;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 

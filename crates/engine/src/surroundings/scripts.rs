@@ -3,6 +3,7 @@
 //! in the project, where nothing of it was changed, or not at all.
 
 use super::{GateSurroundings, TREE};
+use crate::git::is_repository;
 use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
 
@@ -101,6 +102,12 @@ impl GateSurroundings {
     /// The copy of a file in the trusted commit, unless a link there leads back into the work.
     pub(super) fn trusted_copy(&self, word: &str, trusted: Option<&Path>) -> Result<PathBuf, String> {
         let only_in_work = || {
+            if self.scripts.is_none() && !is_repository(self.places.judged()) {
+                return format!(
+                    "`{word}` is a file of the folder that is judged, and without git no trusted copy of it is kept: a \
+                     person can make the folder a git repository, or name a program outside of it"
+                );
+            }
             format!(
                 "`{word}` is a file of the project that the trusted commit does not have, so the work that is judged \
                  could choose it: it can be used when the trusted branch has it"
@@ -176,6 +183,11 @@ impl GateSurroundings {
         let all = self.used(script);
         let too_many = all.len() > FILES_MAX;
         all.into_iter().filter(|used| too_many || !self.is_same(&used.path, 0)).collect()
+    }
+
+    /// A script and what it uses, by their paths in the project.
+    pub(super) fn with_used(&self, script: &Path) -> Vec<PathBuf> {
+        self.used(script).into_iter().map(|used| used.path).collect()
     }
 
     /// Whether a script and everything that it uses are the same in the trusted commit and in the work.

@@ -34,7 +34,7 @@ pub struct Trust {
     /// The folders of trusted programs, beside those of the system.
     pub folders: Vec<PathBuf>,
     /// The variables that steer reviewers, whose values are trusted.
-    pub variables: Vec<String>,
+    pub variables: Vec<Variable>,
     /// What a person should know.
     pub notes: Vec<String>,
     /// How the files differ from what is trusted.
@@ -64,6 +64,8 @@ pub struct Judge {
     pub asks: String,
     /// The programs that are started.
     pub programs: Vec<Program>,
+    /// Why gates do not ask it, where what gates use now is shown.
+    pub problem: Option<String>,
 }
 
 /// A program of a reviewer.
@@ -74,6 +76,18 @@ pub struct Program {
     pub path: PathBuf,
     /// Why gates do not start it.
     pub problem: Option<String>,
+}
+
+/// A variable that steers reviewers.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[schemars(rename = "TrustedVariable")]
+pub struct Variable {
+    /// Its name.
+    pub name: String,
+    /// Its value; none where it has a password, and where it is not set any more.
+    pub value: Option<String>,
+    /// Against what is trusted: `same`, `new`, `changed` or `removed`.
+    pub change: String,
 }
 
 /// A file that decides how work is judged.

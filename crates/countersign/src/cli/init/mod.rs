@@ -6,7 +6,7 @@ mod agents;
 use super::{Failure, Global};
 use crate::output::{Answer, Printer, bold};
 use clap::Args;
-use countersign_app::author::actor;
+use countersign_app::author::{actor, is_agent};
 use countersign_app::init::agents::on_path;
 use countersign_app::init::compose::{Reviewer, compose};
 use countersign_app::init::detect::{DetectedProject, Language, detect};
@@ -96,7 +96,12 @@ pub async fn run(global: &Global, options: &InitOptions, printer: &Printer) -> R
     for program in &options.agent {
         let tested = countersign_app::hook::test(program).await;
         answer.text.push_str(&match tested {
-            Ok(()) => format!("{} the hook of {program} was called once, and answered\n", bold("tested:")),
+            Ok(None) => String::new(),
+            Ok(Some(found)) => format!(
+                "{} the hook of {program} starts {}, which read its input and answered; no reviewer was asked\n",
+                bold("tested:"),
+                found.display()
+            ),
             Err(words) => format!("{} the hook of {program} does not work: {words}\n", bold("tested:")),
         });
     }
@@ -113,16 +118,24 @@ async fn ended_in_trust(
         return Ok(answer);
     }
     let files = countersign_app::authority::trust::to_commit(current_folder()?).await;
-    if !files.is_empty() && !printer.quiet {
-        let files = files.join(" ");
-        answer.text.push_str(&format!("{} git add {files} && git commit\n", bold("commit:")));
-    }
-    if printer.json || !crate::terminal::is_there() || !actor().is_person() {
+    let commit = match files.is_empty() || printer.quiet {
+        true => String::new(),
+        false => format!("{} git add {} && git commit\n", bold("commit:"), files.join(" ")),
+    };
+    if !asks(printer) {
+        answer.text.push_str(&commit);
         return Ok(answer);
     }
     printer.print(&answer);
     let said = super::trust::asked(printer).await?;
-    Ok(Answer { text: said, printed: false, ..answer })
+    answer.json.warnings = said.json.warnings;
+    // After what was asked about, which may be long.
+    Ok(Answer { text: said.text + &commit, printed: false, ..answer })
+}
+
+/// Whether `init` ends in the question of `countersign trust`.
+fn asks(printer: &Printer) -> bool {
+    !printer.json && crate::terminal::is_there() && actor().is_person()
 }
 
 /// Writes a first configuration, or checks the one that is there.
@@ -148,7 +161,7 @@ fn file(global: &Global, options: &InitOptions, printer: &Printer) -> Result<Ans
         write_new(&file, &text)?;
     }
     let made = Made { file, text, found, config, dry_run: options.dry_run };
-    Ok(made.answer(printer.quiet).warned(files.left_out))
+    Ok(made.answer(printer).warned(files.left_out))
 }
 
 /// An existing file belongs to the user: it is checked and not changed.
@@ -224,8 +237,8 @@ struct Made {
 }
 
 impl Made {
-    fn answer(self, quiet: bool) -> Answer {
-        let text = if self.dry_run { self.text.clone() } else { self.words(quiet) };
+    fn answer(self, printer: &Printer) -> Answer {
+        let text = if self.dry_run { self.text.clone() } else { self.words(printer) };
         let json = json!({
             "file": self.file, "already_there": false, "written": !self.dry_run, "dry_run": self.dry_run,
             "content": self.text, "rules": self.config.rules.len(), "criteria": self.criteria(),
@@ -239,7 +252,7 @@ impl Made {
         self.config.rules.iter().map(|rule| rule.criteria.len()).sum()
     }
 
-    fn words(&self, quiet: bool) -> String {
+    fn words(&self, printer: &Printer) -> String {
         let rules: Vec<&str> = self.config.rules.iter().map(|rule| rule.name.as_str()).collect();
         let counts =
             [counted(rules.len(), "rule", "rules"), counted(self.criteria(), "criterion", "criteria")];
@@ -265,12 +278,15 @@ impl Made {
                 line("agents", &format!("{agent} is installed: {}", path.display()));
             }
         }
-        if quiet {
+        if printer.quiet {
             return out;
         }
         out.push_str(&format!("\n{} countersign review    judge the project by it\n", bold("next:")));
         out.push_str("      countersign doctor    see whether everything is in place\n");
-        out.push_str("      countersign trust     say that gates may use it\n");
+        // A person is asked right after this, and an agent cannot say it.
+        if !asks(printer) && !is_agent() {
+            out.push_str("      countersign trust     say that gates may use it\n");
+        }
         out
     }
 }
