@@ -27,6 +27,9 @@ pub struct Endpoint {
     /// work, which a gate does not use.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub trusted_scripts: bool,
+    /// Whether a command had all variables of its caller, where a gate would have given it fewer or other ones.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub untrusted_variables: bool,
     /// The digest of the configuration by which it was asked, where that is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub configuration: Option<Digest>,
@@ -57,6 +60,7 @@ impl Endpoint {
         self.files.extend(other.files);
         self.skipped.extend(other.skipped);
         self.trusted_scripts |= other.trusted_scripts;
+        self.untrusted_variables |= other.untrusted_variables;
         self.configuration = self.configuration.or(other.configuration);
         self
     }
@@ -80,6 +84,9 @@ impl Endpoint {
         }
         if self.trusted_scripts {
             parts.text("trusted scripts");
+        }
+        if self.untrusted_variables {
+            parts.text("untrusted variables");
         }
         Some(parts.digest())
     }
@@ -107,6 +114,7 @@ mod tests {
             variable("HOME", "/tmp"),
             program("/usr/bin/claude").and(service("https://api.example")),
             Endpoint { trusted_scripts: true, ..program("/usr/bin/claude") },
+            Endpoint { untrusted_variables: true, ..program("/usr/bin/claude") },
         ];
         let marks: Vec<_> = all.iter().map(Endpoint::mark).collect();
         for (i, mark) in marks.iter().enumerate() {

@@ -9,7 +9,7 @@ use crate::author;
 use crate::project::Project;
 use countersign_core::check::Check;
 use countersign_core::digest::Digest;
-use countersign_engine::config::ReviewerKind;
+use countersign_engine::config::{Config, ReviewerKind};
 use countersign_engine::engine::{GateSurroundings, Surroundings};
 use countersign_engine::git::{Git, is_repository};
 use countersign_engine::installed::{TRUSTED_FOLDERS, TrustedPlaces};
@@ -57,20 +57,43 @@ fn worktree(root: &Path) -> &Path {
     root.ancestors().find(|folder| is_repository(folder)).unwrap_or(root)
 }
 
-/// The variables that steer programs now.
-pub(super) fn steering() -> BTreeMap<String, Steered> {
+/// The variables whose values a person trusts now: those that are known to steer programs, those that the person names, and
+/// those that were named before. One of these that is not set keeps its earlier value.
+pub(super) fn variables(
+    named: &[String],
+    before: Option<&Trusted>,
+) -> Result<BTreeMap<String, Steered>, Failure> {
+    let is_set = |name: &String| std::env::var(name).is_ok_and(|value| !value.is_empty());
+    for name in named {
+        let is_ours = matches!(name.as_str(), HOME | "PATH") || name.starts_with("COUNTERSIGN_");
+        if is_ours || !is_set(name) {
+            let why = if is_ours { "gates handle it themselves" } else { "it is not set to a text" };
+            return Err(Failure::usage(format!("the variable {name} cannot be kept: {why}")));
+        }
+    }
+    let before = before.iter().flat_map(|before| &before.variables);
+    let before: BTreeMap<_, _> = before.filter(|(name, _)| !needs_trust(name)).collect();
+    let is_wanted = |name: &String| needs_trust(name) || named.contains(name) || before.contains_key(name);
     let named = |(name, value): (OsString, OsString)| {
         let (name, value) = (name.into_string().ok()?, value.into_string().ok()?);
         let digest = Digest::of(value.as_bytes());
         let is_secret = value.contains('@') || name.contains("HEADERS");
         let steered = Steered { value: (!is_secret).then(|| value.clone()), digest };
-        (needs_trust(&name) && !value.is_empty()).then_some((name, steered))
+        (is_wanted(&name) && !value.is_empty()).then_some((name, steered))
     };
-    std::env::vars_os().filter_map(named).collect()
+    let now: Vec<_> = std::env::vars_os().filter_map(named).collect();
+    let mut all: BTreeMap<_, _> =
+        before.iter().map(|(name, steered)| ((*name).clone(), (*steered).clone())).collect();
+    all.extend(now);
+    Ok(all)
 }
 
 /// The environment of a gate's programs, and a sentence about the variables that were not used.
-fn environment(trusted: Option<&Trusted>, is_job: bool) -> (Vec<(OsString, OsString)>, Option<String>) {
+fn environment(
+    trusted: Option<&Trusted>,
+    is_job: bool,
+    config: &Config,
+) -> (Vec<(OsString, OsString)>, Option<String>) {
     let current: Vec<_> = std::env::vars_os().collect();
     if is_job {
         return (current, None);
@@ -84,7 +107,18 @@ fn environment(trusted: Option<&Trusted>, is_job: bool) -> (Vec<(OsString, OsStr
     let mut known: Vec<_> = all.map(|(name, steered)| (name.into(), value(name, steered))).collect();
     let home = trusted.map_or_else(own_home, |trusted| trusted.home.clone());
     known.extend(home.map(|home| (HOME.into(), Some(home.into()))));
-    let (environment, ignored) = gate_environment(&current, &known);
+    let (mut environment, ignored) = gate_environment(&current, &known);
+    // The configuration, which is trusted, names the variables with keys of its services.
+    let is_key = |name: &str| {
+        config.reviewers.iter().any(|reviewer| match &reviewer.kind {
+            ReviewerKind::Program(program) => program.key_env.as_deref() == Some(name) && !needs_trust(name),
+            _ => false,
+        })
+    };
+    let is_there = |name: &OsString| environment.iter().any(|(known, _)| known == name);
+    let keys = current.into_iter().filter(|(name, _)| name.to_str().is_some_and(is_key) && !is_there(name));
+    let keys: Vec<_> = keys.collect();
+    environment.extend(keys);
     let words = format!("{} not used: no person trusted their values", ignored.join(", "));
     (environment, (!ignored.is_empty()).then_some(words))
 }
@@ -103,7 +137,7 @@ pub(super) async fn find(
     commit: Option<&str>,
     is_job: bool,
 ) -> Result<(Programs, Option<String>), Failure> {
-    let (environment, ignored) = environment(trusted, is_job);
+    let (environment, ignored) = environment(trusted, is_job, &project.config);
     let judged = site.worktree.as_deref().unwrap_or(&site.root);
     let mut folders = trusted.map(|trusted| trusted.folders.clone()).unwrap_or_default();
     if is_job {

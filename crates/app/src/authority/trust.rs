@@ -1,6 +1,6 @@
 //! `countersign trust`: shows a person what decides how work is judged here, and records the yes.
 
-use super::programs::{path_folders, steering};
+use super::programs::{path_folders, variables};
 use super::record::{self, Trusted, TrustedRemote};
 use super::site::Site;
 use super::{gathered, source};
@@ -29,8 +29,9 @@ pub struct Proposal {
     pub shown: Trust,
 }
 
-/// Gathers what the files of this folder say, and how that differs from what is trusted now.
-pub async fn propose(here: PathBuf) -> Result<Proposal, Failure> {
+/// Gathers what the files of this folder say, and how that differs from what is trusted now. `keep` are variables that the
+/// person names, beside those that are known to steer programs.
+pub async fn propose(here: PathBuf, keep: &[String]) -> Result<Proposal, Failure> {
     let site = Site::find(&here).await?;
     let file = site.root.join(FILE_NAME);
     let file = file.symlink_metadata().is_ok().then(|| read_file(&file)).transpose();
@@ -58,7 +59,8 @@ pub async fn propose(here: PathBuf) -> Result<Proposal, Failure> {
         shown.notes.extend(words.clone());
     }
     shown.vouched = vouched;
-    shown.variables = steering().into_keys().collect();
+    let variables = variables(keep, before.as_ref())?;
+    shown.variables = variables.keys().cloned().collect();
     shown.user_file = user.as_ref().and_then(|_| user_file(&environment()));
     let trusted = Trusted {
         by: author::actor(),
@@ -68,7 +70,7 @@ pub async fn propose(here: PathBuf) -> Result<Proposal, Failure> {
         configuration: file.filter(|_| tree.is_none()).map(|file| text(&file)),
         user,
         folders,
-        variables: steering(),
+        variables,
         home,
     };
     Ok(Proposal { site, trusted, tree, shown })
@@ -109,6 +111,7 @@ pub async fn show(here: PathBuf) -> Result<Trust, Failure> {
         shown.notes.extend(authority.notices.iter().cloned());
         if let Some(trusted) = &authority.trusted {
             shown.folders.clone_from(&trusted.folders);
+            shown.variables = trusted.variables.keys().cloned().collect();
             shown.vouched = matches!(authority.source, super::Source::Vouched { .. });
             shown.remote = trusted.remote.as_ref().map(|remote| Remote {
                 name: remote.pinned.name.clone(),
@@ -206,21 +209,20 @@ async fn differ(git: &Git, one: &str, other: &str) -> Result<bool, Failure> {
     Ok(changed.iter().any(|path| is_gate_file(path)))
 }
 
-/// What is trusted now: a commit, or the text of the file.
-async fn now(site: &Site) -> Result<Option<(Option<String>, Option<String>)>, Failure> {
+/// What is trusted now.
+async fn now(site: &Site) -> Result<Option<Trusted>, Failure> {
     let (Some(ledger), Some(path)) = (&site.ledger, site.trusted_path()) else { return Ok(None) };
     if path != site.path {
         return Ok(None);
     }
-    let trusted = record::read(ledger, path).await?.trusted;
-    Ok(trusted.map(|trusted| (trusted.snapshot, trusted.configuration)))
+    Ok(record::read(ledger, path).await?.trusted)
 }
 
 /// Fills in the gate files, and how they differ from what is trusted or, at the first time, from the remote.
 async fn compare(
     site: &Site,
     shown: &mut Trust,
-    before: Option<&(Option<String>, Option<String>)>,
+    before: Option<&Trusted>,
     tree: Option<&(String, Option<String>)>,
     remote: Option<&(TrustedRemote, Option<String>)>,
     file: Option<&FileBytes>,
@@ -228,7 +230,7 @@ async fn compare(
     shown.trusted_before = before.is_some();
     let (Some(git), Some((tree, _))) = (site.git(), tree) else {
         let text = file.map(text);
-        let same = before.is_some_and(|(_, known)| *known == text);
+        let same = before.is_some_and(|before| before.configuration == text);
         let change = if same {
             "same"
         } else if before.is_some() {
@@ -240,7 +242,7 @@ async fn compare(
         return Ok(());
     };
     let empty = git.empty_tree().await.map_err(source::internal)?;
-    let known = before.and_then(|(snapshot, _)| snapshot.clone());
+    let known = before.and_then(|before| before.snapshot.clone());
     let known = known.or_else(|| remote.map(|(remote, _)| remote.commit.clone())).unwrap_or(empty);
     let changed = git.changed_between(&known, tree).await.map_err(source::internal)?;
     let changed: Vec<String> = changed.into_iter().filter(|path| is_gate_file(path)).collect();

@@ -1,7 +1,7 @@
 //! Choosing the judge: its script, its modules, its program, its surroundings.
 
 use crate::kit::{Case, TAME, config, held, judged, row};
-use countersign_testkit::Running;
+use countersign_testkit::{Running, Terminal};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
@@ -212,6 +212,76 @@ fn attack_17_variables_that_load_code() {
     steered("PYTHONSTARTUP", file.to_str().unwrap());
     steered("BASH_ENV", file.to_str().unwrap());
     steered("NODE_OPTIONS", "--require /tmp/none.js");
+    steered("OPENSSL_CONF", file.to_str().unwrap());
+    steered("GCONV_PATH", folder.path().to_str().unwrap());
+}
+
+/// The list of what steers is never complete, so what nobody knows does not reach the judge.
+#[test]
+fn attack_17_a_variable_that_nobody_knows() {
+    let case = Case::untrusted();
+    let judge = case.project.read("judge.py");
+    let lenient =
+        "import os\nif os.environ.get('MY_JUDGE_MODE') == 'weak': words.BAD = 'nothing has this word'\n";
+    let judge = judge.replace("import words\n", &format!("import words\n{lenient}"));
+    case.project.write("judge.py", judge);
+    case.repository.commit("a judge with a variable");
+    case.project.trust();
+    case.project.write("a.md", "BAD\n");
+    let set = |value: &'static str| {
+        move |command: &mut std::process::Command| {
+            command.env("MY_JUDGE_MODE", value);
+        }
+    };
+    let ran = case.gate_with(&[], set("weak"));
+    judged(&ran);
+    assert!(!ran.stderr.contains("MY_JUDGE_MODE"), "a shell has dozens of such variables: {ran:?}");
+    held(&case.hook_with(set("weak")));
+    // A person needs it: its value at that time counts, and another one is named.
+    let mut trust = case.project.command(&["trust", "--keep-variable", "MY_JUDGE_MODE"]);
+    let mut terminal = Terminal::start(trust.env("MY_JUDGE_MODE", "strict"), 200, 60);
+    terminal.until("[y/N]");
+    assert!(terminal.written().contains("MY_JUDGE_MODE"), "{}", terminal.written());
+    terminal.send("y\n");
+    assert_eq!(terminal.ends(), 0, "{}", terminal.contents());
+    // Trusted again without a word about it, it is kept.
+    case.project.trust();
+    case.project.write("a.md", "BAD again\n");
+    let ran = case.gate_with(&[], set("weak"));
+    judged(&ran);
+    assert!(ran.stderr.contains("MY_JUDGE_MODE not used"), "{ran:?}");
+    row(
+        "a variable that nobody knows is set",
+        "review --gate, hook",
+        "not used",
+        "named where trust recorded it",
+    );
+}
+
+#[test]
+fn attack_17_makeflags() {
+    let case = Case::untrusted();
+    case.project.write("Makefile", "check:\n\t@! grep -q BAD a.md\n");
+    case.project.write(
+        "countersign.yml",
+        "version: 1\nrules: [{name: r, for: ['*.md'], criteria: [{name: Clean, check: {run: make -s check}}]}]\n",
+    );
+    case.repository.commit("a check");
+    case.project.trust();
+    case.project.write("a.md", "BAD\n");
+    for (name, value) in [("MAKEFLAGS", "-i"), ("GNUMAKEFLAGS", "-n"), ("MAKEFILES", "/nowhere")] {
+        let ran = case.gate_with(&[], |command| {
+            command.env(name, value);
+        });
+        let ran = ran.exits(1);
+        assert!(ran.stdout.contains("Clean") && ran.stderr.contains(name), "{ran:?}");
+    }
+    row(
+        "MAKEFLAGS, GNUMAKEFLAGS, MAKEFILES are set",
+        "review --gate",
+        "not used",
+        "a warning names the variable",
+    );
 }
 
 #[test]

@@ -262,7 +262,7 @@ impl Panel {
         let Some(gate) = gate else {
             return Self::new(panelists, root, checks_at_once, &Surroundings::own());
         };
-        let own = Self::new(panelists.clone(), root, checks_at_once, &Surroundings::own());
+        let mut own = Self::new(panelists.clone(), root, checks_at_once, &Surroundings::own());
         let at_gate = Self::new(panelists, root, checks_at_once, gate);
         let has_trusted = |seat: &Seat| {
             let commands = place::commands(&seat.panelist.judge);
@@ -272,10 +272,14 @@ impl Panel {
             let place = Endpoint { trusted_scripts: own.place.trusted_scripts, ..other.place.clone() };
             own.identity == other.identity && own.place.mark() == place.mark() && has_trusted(other)
         };
-        match own.seats.iter().zip(&at_gate.seats).all(is_same) {
-            true => at_gate,
-            false => own,
+        if own.seats.iter().zip(&at_gate.seats).all(is_same) {
+            return at_gate;
         }
+        for seat in &mut own.seats {
+            // A variable that nobody knows may steer a command too.
+            seat.place.untrusted_variables = !place::commands(&seat.panelist.judge).is_empty();
+        }
+        own
     }
 
     /// The panel as the plan needs to know it. `prompt_bytes` is the most that is put into a question.
