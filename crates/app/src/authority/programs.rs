@@ -11,7 +11,7 @@ use countersign_core::check::Check;
 use countersign_core::digest::Digest;
 use countersign_engine::config::{Config, ReviewerKind};
 use countersign_engine::engine::{GateSurroundings, Surroundings};
-use countersign_engine::git::{Git, is_repository};
+use countersign_engine::git::{CommitFiles, Git, is_repository};
 use countersign_engine::installed::{TRUSTED_FOLDERS, TrustedPlaces};
 use countersign_engine::programs::{gate_environment, needs_trust};
 use countersign_engine::scratch::Scratch;
@@ -38,7 +38,7 @@ pub struct Steered {
 pub(super) struct Programs {
     environment: Vec<(OsString, OsString)>,
     folders: Vec<PathBuf>,
-    scripts: Option<PathBuf>,
+    checkout: Option<CommitFiles>,
     /// Keeps the files where they have no better place.
     _scratch: Option<Arc<Scratch>>,
 }
@@ -48,7 +48,11 @@ impl Programs {
     pub(super) fn surroundings(&self, root: &Path) -> Surroundings {
         let judged = worktree(root);
         let places = TrustedPlaces::new(judged, self.folders.iter().cloned());
-        let gate = Some(GateSurroundings { places, scripts: self.scripts.clone() });
+        let gate = Some(GateSurroundings {
+            places,
+            scripts: self.checkout.as_ref().map(|checkout| checkout.files.clone()),
+            stamp: self.checkout.as_ref().map(|checkout| checkout.stamp.clone()),
+        });
         Surroundings { environment: self.environment.clone(), gate }
     }
 }
@@ -145,7 +149,7 @@ pub(super) async fn find(
     }
     // Who may name a reviewer has named its program.
     folders.extend(project.config.reviewer.as_deref().and_then(named_program));
-    let mut programs = Programs { environment, folders, scripts: None, _scratch: None };
+    let mut programs = Programs { environment, folders, checkout: None, _scratch: None };
     if let (Some(commit), Some(top)) = (commit, &site.worktree)
         && names_a_file(project, commit).await?
     {
@@ -156,13 +160,13 @@ pub(super) async fn find(
             None => None,
         };
         match kept {
-            Some(files) => programs.scripts = Some(files),
+            Some(kept) => programs.checkout = Some(kept),
             None => {
                 // A folder that cannot be written, as in a sandbox.
                 let scratch =
                     Scratch::new("trusted").map_err(|error| Failure::internal(error.to_string()))?;
                 let files = git.check_out(commit, &scratch.path().join("checkout")).await;
-                programs.scripts = Some(files.map_err(internal)?);
+                programs.checkout = Some(files.map_err(internal)?);
                 programs._scratch = Some(Arc::new(scratch));
             }
         }

@@ -153,6 +153,77 @@ fn attack_17_a_run_check_is_edited() {
     );
 }
 
+/// A part of a `run` check is edited, and the script that the check names is not.
+#[test]
+fn attack_17_a_part_of_a_run_check_is_edited() {
+    let table = [
+        (". tools/common\nok\n", "tools/common", "ok() { ! grep -q BAD a.md; }\n", "ok() { true; }\n"),
+        ("exec tools/lint a.md\n", "tools/lint", "#!/bin/sh\n! grep -q BAD \"$1\"\n", "#!/bin/sh\ntrue\n"),
+        ("! grep -qf tools/words.txt a.md\n", "tools/words.txt", "BAD\n", "nothing\n"),
+    ];
+    for (script, part, text, edited) in table {
+        let case = Case::untrusted();
+        executable(&case.project.path("tools/check.sh"), &format!("#!/bin/sh\n{script}"));
+        executable(&case.project.path(part), text);
+        case.project.write(
+            "countersign.yml",
+            "version: 1\nrules: [{name: r, for: ['*.md'], criteria: [{name: Clean, check: {run: sh tools/check.sh}}]}]\n",
+        );
+        case.repository.commit("a check");
+        case.project.trust();
+        case.project.write("a.md", "BAD\n");
+        case.gate().exits(1);
+        case.project.write(part, edited);
+        let ran = case.gate_with(&["--no-cache"], |_| {});
+        assert!(ran.code != 0 && format!("{ran:?}").contains(part), "{ran:?}");
+    }
+    row(
+        "the change edits a part of a run check's script: sourced, run, or its data",
+        "review --gate",
+        "no verdict",
+        "the answer names the file",
+    );
+}
+
+/// While the judge is asked, a module of it is edited in the checkout and put back before the answer.
+#[test]
+fn attack_17_the_checkout_is_edited_for_a_moment() {
+    let case = Case::untrusted();
+    let judge = case.project.read("judge.py");
+    // It stands for the time of a question: it waits until the attacker was there.
+    let waits = "import os, pathlib\nhome = pathlib.Path(os.environ['HOME'])\n(home / 'asked').touch()\n\
+        while (home / 'wait').exists() and not (home / 'edited').exists(): pass\nimport words\n";
+    case.project.write("judge.py", judge.replace("import words\n", waits));
+    case.repository.commit("a judge that takes its time");
+    case.project.trust();
+    case.project.write("a.md", "BAD\n");
+    let home = case.project.home().to_owned();
+    judged(&case.gate());
+    std::fs::remove_file(home.join("asked")).unwrap();
+    std::fs::write(home.join("wait"), "").unwrap();
+    case.project.write("a.md", "BAD again\n");
+    let running = Running::start(&mut case.agent(&["review", "--change", "--gate"]));
+    while !home.join("asked").exists() {
+        std::thread::yield_now();
+    }
+    let cache = home.join(".cache/countersign/trusted");
+    let words = files(&cache).into_iter().find(|file| file.ends_with("words.py")).unwrap();
+    let good = std::fs::read(&words).unwrap();
+    std::fs::write(&words, "BAD = 'nothing has this word'\n").unwrap();
+    std::fs::write(&words, good).unwrap();
+    std::fs::write(home.join("edited"), "").unwrap();
+    let ran = running.wait().exits(4);
+    assert!(format!("{ran:?}").contains("edited while it ran"), "{ran:?}");
+    // The next question is asked with files that are compared again.
+    judged(&case.gate());
+    row(
+        "the checkout of the trusted files is edited while a reviewer is asked, and put back",
+        "review --gate",
+        "no verdict",
+        "the answer says so",
+    );
+}
+
 #[test]
 fn attack_17_a_program_on_a_changed_path() {
     let case = Case::new();

@@ -13,6 +13,7 @@ mod trusted;
 pub use anchor::{Anchor, AnchorState, Checkout};
 pub use branch::{BaseProblem, Branch};
 pub use places::{Places, is_repository, main_worktree};
+pub use room::CommitFiles;
 pub use run::{Git, GitError, program};
 pub use status::{Status, StatusEntry, Worktree};
 pub use trusted::{PinnedRemote, RemoteTip};
