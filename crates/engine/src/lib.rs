@@ -22,6 +22,7 @@ pub mod reviewer;
 pub mod scratch;
 pub mod shell;
 pub mod ssh;
+pub mod stamp;
 mod surroundings;
 pub mod webhook;
 pub mod worker;

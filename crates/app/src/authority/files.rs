@@ -10,7 +10,7 @@ use crate::run_project::RunProject;
 use countersign_core::check::Check;
 use countersign_engine::config::{FILE_NAME, ReviewerKind};
 use countersign_engine::engine::{Commands, GateSurroundings, Surroundings};
-use countersign_engine::git::Git;
+use countersign_engine::git::{CommitFiles, Git};
 use countersign_engine::installed::TrustedPlaces;
 use countersign_engine::scratch::Scratch;
 use countersign_engine::workspace::is_gate_file;
@@ -77,7 +77,8 @@ impl Judging {
         let files = Git::at(top).check_out(tree, &scratch.path().join("checkout")).await;
         // Wherever the programs are: it is about their scripts here.
         let places = TrustedPlaces::new(top, ["/".into()]);
-        let gate = Some(GateSurroundings { places, scripts: Some(files.map_err(source::internal)?) });
+        let CommitFiles { files, stamp } = files.map_err(source::internal)?;
+        let gate = Some(GateSurroundings { places, scripts: Some(files), stamp: Some(stamp) });
         let surroundings = Surroundings { environment: std::env::vars_os().collect(), gate };
         let scripts = surroundings.scripts_of(&commands, root);
         let scripts = scripts.into_iter().map(|path| path.to_string_lossy().into_owned()).collect();

@@ -9,9 +9,9 @@ use crate::author;
 use crate::project::Project;
 use countersign_core::check::Check;
 use countersign_core::digest::Digest;
-use countersign_engine::config::ReviewerKind;
+use countersign_engine::config::{Config, ReviewerKind};
 use countersign_engine::engine::{GateSurroundings, Surroundings};
-use countersign_engine::git::{Git, is_repository};
+use countersign_engine::git::{CommitFiles, Git, is_repository};
 use countersign_engine::installed::{TRUSTED_FOLDERS, TrustedPlaces, folder_to_record};
 use countersign_engine::programs::{gate_environment, needs_trust};
 use countersign_engine::scratch::Scratch;
@@ -41,7 +41,7 @@ pub(super) struct Programs {
     folders: Vec<PathBuf>,
     /// Those that may be open to all accounts: of the `PATH` of a job of CI, as caches of tools are.
     shared: Vec<PathBuf>,
-    scripts: Option<PathBuf>,
+    checkout: Option<CommitFiles>,
     /// Keeps the files where they have no better place.
     _scratch: Option<Arc<Scratch>>,
 }
@@ -51,7 +51,11 @@ impl Programs {
     pub(super) fn surroundings(&self, root: &Path) -> Surroundings {
         let judged = worktree(root);
         let places = TrustedPlaces::new(judged, self.folders.iter().cloned()).shared(self.shared.clone());
-        let gate = Some(GateSurroundings { places, scripts: self.scripts.clone() });
+        let gate = Some(GateSurroundings {
+            places,
+            scripts: self.checkout.as_ref().map(|checkout| checkout.files.clone()),
+            stamp: self.checkout.as_ref().map(|checkout| checkout.stamp.clone()),
+        });
         Surroundings { environment: self.environment.clone(), gate }
     }
 }
@@ -60,20 +64,43 @@ fn worktree(root: &Path) -> &Path {
     root.ancestors().find(|folder| is_repository(folder)).unwrap_or(root)
 }
 
-/// The variables that steer programs now.
-pub(super) fn steering() -> BTreeMap<String, Steered> {
+/// The variables whose values a person trusts now: those that are known to steer programs, those that the person names, and
+/// those that were named before. One of these that is not set keeps its earlier value.
+pub(super) fn variables(
+    named: &[String],
+    before: Option<&Trusted>,
+) -> Result<BTreeMap<String, Steered>, Failure> {
+    let is_set = |name: &String| std::env::var(name).is_ok_and(|value| !value.is_empty());
+    for name in named {
+        let is_ours = matches!(name.as_str(), HOME | "PATH") || name.starts_with("COUNTERSIGN_");
+        if is_ours || !is_set(name) {
+            let why = if is_ours { "gates handle it themselves" } else { "it is not set to a text" };
+            return Err(Failure::usage(format!("the variable {name} cannot be kept: {why}")));
+        }
+    }
+    let before = before.iter().flat_map(|before| &before.variables);
+    let before: BTreeMap<_, _> = before.filter(|(name, _)| !needs_trust(name)).collect();
+    let is_wanted = |name: &String| needs_trust(name) || named.contains(name) || before.contains_key(name);
     let named = |(name, value): (OsString, OsString)| {
         let (name, value) = (name.into_string().ok()?, value.into_string().ok()?);
         let digest = Digest::of(value.as_bytes());
         let is_secret = value.contains('@') || name.contains("HEADERS");
         let steered = Steered { value: (!is_secret).then(|| value.clone()), digest };
-        (needs_trust(&name) && !value.is_empty()).then_some((name, steered))
+        (is_wanted(&name) && !value.is_empty()).then_some((name, steered))
     };
-    std::env::vars_os().filter_map(named).collect()
+    let now: Vec<_> = std::env::vars_os().filter_map(named).collect();
+    let mut all: BTreeMap<_, _> =
+        before.iter().map(|(name, steered)| ((*name).clone(), (*steered).clone())).collect();
+    all.extend(now);
+    Ok(all)
 }
 
 /// The environment of a gate's programs, and a sentence about the variables that were not used.
-fn environment(trusted: Option<&Trusted>, is_job: bool) -> (Vec<(OsString, OsString)>, Option<String>) {
+fn environment(
+    trusted: Option<&Trusted>,
+    is_job: bool,
+    config: &Config,
+) -> (Vec<(OsString, OsString)>, Option<String>) {
     let current: Vec<_> = std::env::vars_os().collect();
     if is_job {
         return (current, None);
@@ -91,6 +118,17 @@ fn environment(trusted: Option<&Trusted>, is_job: bool) -> (Vec<(OsString, OsStr
     if let Some(path) = trusted.and_then(|trusted| trusted.path.as_ref()) {
         put_first(path, &mut environment);
     }
+    // The configuration, which is trusted, names the variables with keys of its services.
+    let is_key = |name: &str| {
+        config.reviewers.iter().any(|reviewer| match &reviewer.kind {
+            ReviewerKind::Program(program) => program.key_env.as_deref() == Some(name) && !needs_trust(name),
+            _ => false,
+        })
+    };
+    let is_there = |name: &OsString| environment.iter().any(|(known, _)| known == name);
+    let keys = current.into_iter().filter(|(name, _)| name.to_str().is_some_and(is_key) && !is_there(name));
+    let keys: Vec<_> = keys.collect();
+    environment.extend(keys);
     let words = format!("{} not used: no person trusted their values", ignored.join(", "));
     (environment, (!ignored.is_empty()).then_some(words))
 }
@@ -118,7 +156,7 @@ pub(super) async fn find(
     commit: Option<&str>,
     is_job: bool,
 ) -> Result<(Programs, Option<String>), Failure> {
-    let (environment, ignored) = environment(trusted, is_job);
+    let (environment, ignored) = environment(trusted, is_job, &project.config);
     let judged = site.worktree.as_deref().unwrap_or(&site.root);
     let mut folders = trusted.map(|trusted| trusted.folders.clone()).unwrap_or_default();
     let mut shared = vec![];
@@ -133,7 +171,7 @@ pub(super) async fn find(
     }
     // Who may name a reviewer has named its program.
     folders.extend(project.config.reviewer.as_deref().and_then(named_program));
-    let mut programs = Programs { environment, folders, shared, scripts: None, _scratch: None };
+    let mut programs = Programs { environment, folders, shared, checkout: None, _scratch: None };
     if let (Some(commit), Some(top)) = (commit, &site.worktree)
         && names_a_file(project, commit).await?
     {
@@ -144,13 +182,13 @@ pub(super) async fn find(
             None => None,
         };
         match kept {
-            Some(files) => programs.scripts = Some(files),
+            Some(kept) => programs.checkout = Some(kept),
             None => {
                 // A folder that cannot be written, as in a sandbox.
                 let scratch =
                     Scratch::new("trusted").map_err(|error| Failure::internal(error.to_string()))?;
                 let files = git.check_out(commit, &scratch.path().join("checkout")).await;
-                programs.scripts = Some(files.map_err(internal)?);
+                programs.checkout = Some(files.map_err(internal)?);
                 programs._scratch = Some(Arc::new(scratch));
             }
         }

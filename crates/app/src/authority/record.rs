@@ -41,7 +41,7 @@ pub struct Trusted {
     /// Folders of programs, beside those of the system.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub folders: Vec<PathBuf>,
-    /// The variables that steer reviewers.
+    /// The variables that steer programs, and those that the person named.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub variables: BTreeMap<String, Steered>,
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -1,7 +1,7 @@
 //! `countersign trust`: shows a person what decides how work is judged here, and records the yes.
 
 use super::files::{self, Judging};
-use super::programs::{Steered, path_folders, steering};
+use super::programs::{Steered, path_folders, variables};
 use super::record::{self, Trusted, TrustedRemote};
 use super::site::Site;
 use super::{gathered, source, started};
@@ -36,8 +36,9 @@ pub struct Proposal {
     pub shown: Trust,
 }
 
-/// Gathers what the files of this folder say, and how that differs from what is trusted now.
-pub async fn propose(here: PathBuf) -> Result<Proposal, Failure> {
+/// Gathers what the files of this folder say, and how that differs from what is trusted now. `keep` are variables that the
+/// person names, beside those that are known to steer programs.
+pub async fn propose(here: PathBuf, keep: &[String]) -> Result<Proposal, Failure> {
     let site = Site::find(&here).await?;
     let file = site.root.join(FILE_NAME);
     let file = file.symlink_metadata().is_ok().then(|| read_file(&file)).transpose();
@@ -77,7 +78,8 @@ pub async fn propose(here: PathBuf) -> Result<Proposal, Failure> {
         shown.notes.push(AGENTS_DECIDE.to_owned());
     }
     shown.vouched = vouched;
-    shown.variables = variables(&steering(), before.as_ref().map(|before| &before.variables));
+    let variables = variables(keep, before.as_ref())?;
+    shown.variables = changes(&variables, before.as_ref().map(|before| &before.variables));
     shown.user_file = user.as_ref().and_then(|_| user_file(&environment()));
     let trusted = Trusted {
         by: author::actor(),
@@ -88,7 +90,7 @@ pub async fn propose(here: PathBuf) -> Result<Proposal, Failure> {
         configuration: file.filter(|_| tree.is_none()).map(|file| text(&file)),
         user,
         folders,
-        variables: steering(),
+        variables,
         home,
         path: std::env::var("PATH").ok(),
     };
@@ -130,8 +132,8 @@ pub async fn show(here: PathBuf) -> Result<Trust, Failure> {
         shown.notes.extend(authority.notices.iter().cloned());
         let recorded = authority.trusted.as_ref().map(|trusted| &trusted.variables);
         // Without a record the environment is that of the caller: a job of CI, for example.
-        let values = recorded.cloned().unwrap_or_else(steering);
-        shown.variables = variables(&values, Some(&values));
+        let values = recorded.cloned().map_or_else(|| variables(&[], None), Ok)?;
+        shown.variables = changes(&values, Some(&values));
         if let Some(trusted) = &authority.trusted {
             shown.folders.clone_from(&trusted.folders);
             shown.vouched = matches!(authority.source, super::Source::Vouched { .. });
@@ -226,30 +228,19 @@ async fn head(git: &Git) -> Result<Option<String>, Failure> {
     git.head().await.map_err(source::internal)
 }
 
-/// What is trusted now: a commit or the text of the file, and the variables.
-struct Before {
-    snapshot: Option<String>,
-    configuration: Option<String>,
-    variables: BTreeMap<String, Steered>,
-}
-
-async fn now(site: &Site) -> Result<Option<Before>, Failure> {
+/// What is trusted now.
+async fn now(site: &Site) -> Result<Option<Trusted>, Failure> {
     let (Some(ledger), Some(path)) = (&site.ledger, site.trusted_path()) else { return Ok(None) };
     if path != site.path {
         return Ok(None);
     }
-    let trusted = record::read(ledger, path).await?.trusted;
-    Ok(trusted.map(|trusted| Before {
-        snapshot: trusted.snapshot,
-        configuration: trusted.configuration,
-        variables: trusted.variables,
-    }))
+    Ok(record::read(ledger, path).await?.trusted)
 }
 
 /// What the files are compared with: what is trusted now or, at the first time, what the remote has.
 async fn known(
     git: &Git,
-    before: Option<&Before>,
+    before: Option<&Trusted>,
     remote: Option<&(TrustedRemote, Option<String>)>,
 ) -> Result<String, Failure> {
     let snapshot = before.and_then(|before| before.snapshot.clone());
@@ -260,7 +251,7 @@ async fn known(
 }
 
 /// Fills in the configuration file where there is no git.
-fn without_git(project: &Project, shown: &mut Trust, before: Option<&Before>, file: Option<&FileBytes>) {
+fn without_git(project: &Project, shown: &mut Trust, before: Option<&Trusted>, file: Option<&FileBytes>) {
     let text = file.map(text);
     let change = match before {
         Some(before) if before.configuration == text => "same",
@@ -274,10 +265,7 @@ fn without_git(project: &Project, shown: &mut Trust, before: Option<&Before>, fi
 }
 
 /// Variables with their values, and how these differ from the trusted ones.
-fn variables(
-    values: &BTreeMap<String, Steered>,
-    before: Option<&BTreeMap<String, Steered>>,
-) -> Vec<Variable> {
+fn changes(values: &BTreeMap<String, Steered>, before: Option<&BTreeMap<String, Steered>>) -> Vec<Variable> {
     let known = |name: &str| before.and_then(|before| before.get(name));
     let variable = |name: &String, steered: Option<&Steered>| {
         let change = match (steered, known(name)) {

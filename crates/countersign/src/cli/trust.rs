@@ -17,6 +17,7 @@ Examples:
   countersign trust            show what decides how work is judged here, and ask once
   countersign trust --show     show what gates use now, and where it comes from
   countersign trust --revoke   take it back: gates wait for a person again
+  countersign trust --keep-variable MY_MODEL   programs of gates get this variable too, with the value it has now
 
 A gate (hook, task, run, qr, jobs, review --gate) uses only what a person has trusted: the configuration at the
 remote's default branch, or the files of this folder where they differ or where there is no remote. Later edits of
@@ -28,6 +29,9 @@ pub struct TrustOptions {
     /// Do not ask; still only for a person at a terminal
     #[arg(long, short, conflicts_with_all = ["show", "revoke"])]
     pub yes: bool,
+    /// A variable that programs of gates need, with its present value; for several give it several times
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["show", "revoke"])]
+    pub keep_variable: Vec<String>,
     /// Show what gates use now, and change nothing
     #[arg(long)]
     pub show: bool,
@@ -50,7 +54,7 @@ pub async fn run(options: &TrustOptions, printer: &Printer) -> Result<Answer, Fa
         let text = "taken back: gates wait until a person trusts this project again\n";
         return Ok(Answer::new(Outcome::Passed, text, gone));
     }
-    let proposal = propose(here).await?;
+    let proposal = propose(here, &options.keep_variable).await?;
     if !options.yes {
         printer.show(&text(&proposal.shown));
     }
@@ -71,7 +75,7 @@ pub async fn at_first_use(why: &Failure, printer: &Printer) -> Result<bool, Fail
 
 /// Shows what would be trusted and asks: what came of it.
 pub async fn asked(printer: &Printer) -> Result<Answer, Failure> {
-    let proposal = propose(current_folder()?).await?;
+    let proposal = propose(current_folder()?, &[]).await?;
     printer.show(&text(&proposal.shown));
     match agreed()? {
         true => recorded(proposal).await,

@@ -1,7 +1,7 @@
 //! Choosing the judge: its script, its modules, its program, its surroundings.
 
 use crate::kit::{Case, TAME, config, held, judged, row};
-use countersign_testkit::Running;
+use countersign_testkit::{Running, Terminal};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
@@ -153,6 +153,77 @@ fn attack_17_a_run_check_is_edited() {
     );
 }
 
+/// A part of a `run` check is edited, and the script that the check names is not.
+#[test]
+fn attack_17_a_part_of_a_run_check_is_edited() {
+    let table = [
+        (". tools/common\nok\n", "tools/common", "ok() { ! grep -q BAD a.md; }\n", "ok() { true; }\n"),
+        ("exec tools/lint a.md\n", "tools/lint", "#!/bin/sh\n! grep -q BAD \"$1\"\n", "#!/bin/sh\ntrue\n"),
+        ("! grep -qf tools/words.txt a.md\n", "tools/words.txt", "BAD\n", "nothing\n"),
+    ];
+    for (script, part, text, edited) in table {
+        let case = Case::untrusted();
+        executable(&case.project.path("tools/check.sh"), &format!("#!/bin/sh\n{script}"));
+        executable(&case.project.path(part), text);
+        case.project.write(
+            "countersign.yml",
+            "version: 1\nrules: [{name: r, for: ['*.md'], criteria: [{name: Clean, check: {run: sh tools/check.sh}}]}]\n",
+        );
+        case.repository.commit("a check");
+        case.project.trust();
+        case.project.write("a.md", "BAD\n");
+        case.gate().exits(1);
+        case.project.write(part, edited);
+        let ran = case.gate_with(&["--no-cache"], |_| {});
+        assert!(ran.code != 0 && format!("{ran:?}").contains(part), "{ran:?}");
+    }
+    row(
+        "the change edits a part of a run check's script: sourced, run, or its data",
+        "review --gate",
+        "no verdict",
+        "the answer names the file",
+    );
+}
+
+/// While the judge is asked, a module of it is edited in the checkout and put back before the answer.
+#[test]
+fn attack_17_the_checkout_is_edited_for_a_moment() {
+    let case = Case::untrusted();
+    let judge = case.project.read("judge.py");
+    // It stands for the time of a question: it waits until the attacker was there.
+    let waits = "import os, pathlib\nhome = pathlib.Path(os.environ['HOME'])\n(home / 'asked').touch()\n\
+        while (home / 'wait').exists() and not (home / 'edited').exists(): pass\nimport words\n";
+    case.project.write("judge.py", judge.replace("import words\n", waits));
+    case.repository.commit("a judge that takes its time");
+    case.project.trust();
+    case.project.write("a.md", "BAD\n");
+    let home = case.project.home().to_owned();
+    judged(&case.gate());
+    std::fs::remove_file(home.join("asked")).unwrap();
+    std::fs::write(home.join("wait"), "").unwrap();
+    case.project.write("a.md", "BAD again\n");
+    let running = Running::start(&mut case.agent(&["review", "--change", "--gate"]));
+    while !home.join("asked").exists() {
+        std::thread::yield_now();
+    }
+    let cache = home.join(".cache/countersign/trusted");
+    let words = files(&cache).into_iter().find(|file| file.ends_with("words.py")).unwrap();
+    let good = std::fs::read(&words).unwrap();
+    std::fs::write(&words, "BAD = 'nothing has this word'\n").unwrap();
+    std::fs::write(&words, good).unwrap();
+    std::fs::write(home.join("edited"), "").unwrap();
+    let ran = running.wait().exits(4);
+    assert!(format!("{ran:?}").contains("edited while it ran"), "{ran:?}");
+    // The next question is asked with files that are compared again.
+    judged(&case.gate());
+    row(
+        "the checkout of the trusted files is edited while a reviewer is asked, and put back",
+        "review --gate",
+        "no verdict",
+        "the answer says so",
+    );
+}
+
 #[test]
 fn attack_17_a_program_on_a_changed_path() {
     let case = Case::new();
@@ -212,6 +283,76 @@ fn attack_17_variables_that_load_code() {
     steered("PYTHONSTARTUP", file.to_str().unwrap());
     steered("BASH_ENV", file.to_str().unwrap());
     steered("NODE_OPTIONS", "--require /tmp/none.js");
+    steered("OPENSSL_CONF", file.to_str().unwrap());
+    steered("GCONV_PATH", folder.path().to_str().unwrap());
+}
+
+/// The list of what steers is never complete, so what nobody knows does not reach the judge.
+#[test]
+fn attack_17_a_variable_that_nobody_knows() {
+    let case = Case::untrusted();
+    let judge = case.project.read("judge.py");
+    let lenient =
+        "import os\nif os.environ.get('MY_JUDGE_MODE') == 'weak': words.BAD = 'nothing has this word'\n";
+    let judge = judge.replace("import words\n", &format!("import words\n{lenient}"));
+    case.project.write("judge.py", judge);
+    case.repository.commit("a judge with a variable");
+    case.project.trust();
+    case.project.write("a.md", "BAD\n");
+    let set = |value: &'static str| {
+        move |command: &mut std::process::Command| {
+            command.env("MY_JUDGE_MODE", value);
+        }
+    };
+    let ran = case.gate_with(&[], set("weak"));
+    judged(&ran);
+    assert!(!ran.stderr.contains("MY_JUDGE_MODE"), "a shell has dozens of such variables: {ran:?}");
+    held(&case.hook_with(set("weak")));
+    // A person needs it: its value at that time counts, and another one is named.
+    let mut trust = case.project.command(&["trust", "--keep-variable", "MY_JUDGE_MODE"]);
+    let mut terminal = Terminal::start(trust.env("MY_JUDGE_MODE", "strict"), 200, 60);
+    terminal.until("[y/N]");
+    assert!(terminal.written().contains("MY_JUDGE_MODE"), "{}", terminal.written());
+    terminal.send("y\n");
+    assert_eq!(terminal.ends(), 0, "{}", terminal.contents());
+    // Trusted again without a word about it, it is kept.
+    case.project.trust();
+    case.project.write("a.md", "BAD again\n");
+    let ran = case.gate_with(&[], set("weak"));
+    judged(&ran);
+    assert!(ran.stderr.contains("MY_JUDGE_MODE not used"), "{ran:?}");
+    row(
+        "a variable that nobody knows is set",
+        "review --gate, hook",
+        "not used",
+        "named where trust recorded it",
+    );
+}
+
+#[test]
+fn attack_17_makeflags() {
+    let case = Case::untrusted();
+    case.project.write("Makefile", "check:\n\t@! grep -q BAD a.md\n");
+    case.project.write(
+        "countersign.yml",
+        "version: 1\nrules: [{name: r, for: ['*.md'], criteria: [{name: Clean, check: {run: make -s check}}]}]\n",
+    );
+    case.repository.commit("a check");
+    case.project.trust();
+    case.project.write("a.md", "BAD\n");
+    for (name, value) in [("MAKEFLAGS", "-i"), ("GNUMAKEFLAGS", "-n"), ("MAKEFILES", "/nowhere")] {
+        let ran = case.gate_with(&[], |command| {
+            command.env(name, value);
+        });
+        let ran = ran.exits(1);
+        assert!(ran.stdout.contains("Clean") && ran.stderr.contains(name), "{ran:?}");
+    }
+    row(
+        "MAKEFLAGS, GNUMAKEFLAGS, MAKEFILES are set",
+        "review --gate",
+        "not used",
+        "a warning names the variable",
+    );
 }
 
 #[test]

@@ -75,7 +75,7 @@ impl Gate {
         current.retain(|(name, _)| !more.iter().any(|(other, _)| name == other));
         current.extend(more.iter().map(|(name, value)| (name.into(), value.clone())));
         let places = TrustedPlaces::new(self.project.root(), [self.tools.clone()]);
-        let gate = GateSurroundings { places, scripts: Some(self.trusted.clone()) };
+        let gate = GateSurroundings { places, scripts: Some(self.trusted.clone()), stamp: None };
         Surroundings { environment: gate_environment(&current, &[]).0, gate: Some(gate) }
     }
 

@@ -15,6 +15,7 @@ mod verified;
 pub use anchor::{Anchor, Checkout};
 pub use branch::{BaseProblem, Branch};
 pub use places::{Places, is_repository, main_worktree};
+pub use room::CommitFiles;
 pub use run::{Git, GitError, program};
 pub use snapshot::{Snapshot, SnapshotWanted};
 pub use status::{Status, StatusEntry, Worktree};

@@ -2,7 +2,8 @@
 //! or index of the repository has a say.
 
 use super::{Git, GitError, Result};
-use crate::private;
+use crate::{private, stamp};
+use countersign_core::digest::Digest;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -39,10 +40,18 @@ impl Room {
     }
 }
 
+/// The files of a commit, checked out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CommitFiles {
+    pub files: PathBuf,
+    /// Their stamp, taken before they were compared with the commit: any edit since then leaves another one.
+    pub stamp: Digest,
+}
+
 impl Git {
     /// The files of a commit in `folder`, with no setting of the repository. A folder that has them already is used again.
     /// Either way every file is compared with its id, so neither an edited file nor a forged object gets through.
-    pub async fn check_out(&self, commit: &str, folder: &Path) -> Result<PathBuf> {
+    pub async fn check_out(&self, commit: &str, folder: &Path) -> Result<CommitFiles> {
         let failed = |error: io::Error| GitError::unexpected("checkout-index", error.to_string());
         self.verify_trees(commit).await?;
         let (room, files) = (folder.join("git"), folder.join("files"));
@@ -55,16 +64,18 @@ impl Git {
         let is_there = files.is_dir();
         private::make_folders(&files).map_err(failed)?;
         let room = Room::make(&room, &objects, commit).map_err(failed)?;
+        let stamp = stamp::of(&files).map_err(failed)?;
         if is_there && matches!(room.has_exactly(commit, &files).await, Ok(true)) {
-            return Ok(files);
+            return Ok(CommitFiles { files, stamp });
         }
         // Put right where it is: another process may use the files that are as they should be.
         let git = room.git(&files);
         git.run(["read-tree", commit]).await?;
         git.run(["clean", "-ffdxq"]).await?;
         git.run(["checkout-index", "-a", "-f", "-q"]).await?;
+        let stamp = stamp::of(&files).map_err(failed)?;
         match room.has_exactly(commit, &files).await? {
-            true => Ok(files),
+            true => Ok(CommitFiles { files, stamp }),
             false => {
                 let words = format!("the objects of commit {commit} are not what their ids say");
                 Err(GitError::unexpected("checkout-index", words))

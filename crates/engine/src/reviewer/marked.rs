@@ -80,6 +80,10 @@ impl Marked {
             }
         };
         let reply = Some(String::from_utf8_lossy(&worked.ended.stdout).into_owned());
+        if !line.scripts.is_empty() && self.trusted_worker(brief).map(|(_, now)| now).as_ref() != Ok(&line) {
+            let failed = Failed::new(NoVerdict::Unavailable, command::SCRIPT_EDITED);
+            return ReviewerReply { result: Err(failed), reply, usage: worked.usage };
+        }
         let most = brief.reply_bytes.min(OUTPUT_BYTES - 1);
         let result = match (&worked.ended.how, &worked.said) {
             (ProcessEnd::TimedOut, _) => {

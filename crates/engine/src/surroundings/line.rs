@@ -1,9 +1,11 @@
 //! A command line at a gate: its programs are trusted ones, and scripts of the project are those of the trusted commit.
 
+use super::beside::Context;
 use super::known_programs::*;
 use super::scripts::{Located, RunFrom};
-use super::shell_words::{self, Word};
+use super::shell_words::{self, Word, after_options, assignment, is_script_input, quoted};
 use super::{GateSurroundings, Surroundings, TREE, Variables, untrusted, variable};
+use countersign_core::digest::Digest;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -23,12 +25,14 @@ pub(crate) struct Line {
     pub variables: Variables,
     /// The files of the project that take part, by their paths there.
     pub scripts: Vec<PathBuf>,
+    /// The stamps of those that run in the project.
+    pub stamps: Vec<Digest>,
 }
 
 impl Line {
     /// A command line that no gate starts.
     fn of(words: Vec<String>, root: &Path) -> Self {
-        Self { words, variables: vec![(TREE.into(), root.into())], scripts: vec![] }
+        Self { words, variables: vec![(TREE.into(), root.into())], ..Self::default() }
     }
 }
 
@@ -49,7 +53,7 @@ impl Surroundings {
         let mut lines = Lines::new(self, gate, root, folder, Purpose::Reviewer);
         let new = lines.command(&exact(words), &[], true)?;
         let words = words.iter().zip(new).map(|(word, new)| new.unwrap_or_else(|| word.clone())).collect();
-        Ok(Line { words, variables: lines.variables(), scripts: lines.scripts })
+        lines.ends(words)
     }
 
     /// The text of a check, for a shell in the project; the first word is the shell.
@@ -61,7 +65,7 @@ impl Surroundings {
         let text = lines.text(text)?;
         let shell = self.trusted_program(gate, "sh")?;
         let words = vec![shell.to_string_lossy().into_owned(), text];
-        Ok(Line { words, variables: lines.variables(), scripts: lines.scripts })
+        lines.ends(words)
     }
 }
 
@@ -79,6 +83,10 @@ pub(super) struct Lines<'a> {
     bases: Vec<PathBuf>,
     /// Files of the project that take part, by their paths there.
     pub(super) scripts: Vec<PathBuf>,
+    /// The stamps of those that run in the project.
+    stamps: Vec<Digest>,
+    /// The words that were looked through.
+    words: Vec<String>,
     /// Folders of the trusted commit with modules of Python.
     modules: Vec<PathBuf>,
     /// Whether a script of the project is one for Python.
@@ -106,10 +114,21 @@ impl<'a> Lines<'a> {
             in_project,
             bases,
             scripts: vec![],
+            stamps: vec![],
+            words: vec![],
             modules: vec![],
             is_python: false,
             safe_path,
         }
+    }
+
+    /// The line with these words, if the scripts in it are still those that were compared with the trusted commit.
+    fn ends(self, words: Vec<String>) -> Result<Line, String> {
+        if !self.scripts.is_empty() && self.gate.is_edited() {
+            return Err("the checkout of the trusted scripts was edited: ask again".to_owned());
+        }
+        let variables = self.variables();
+        Ok(Line { words, variables, scripts: self.scripts, stamps: self.stamps })
     }
 
     fn variables(&self) -> Variables {
@@ -155,6 +174,7 @@ impl<'a> Lines<'a> {
         exact: bool,
     ) -> Result<Vec<Option<String>>, String> {
         let mut new = vec![None; words.len() + inputs.len()];
+        self.words.extend(words.iter().chain(inputs).map(|word| word.text.clone()));
         let mut at = 0;
         let mut last = words.len();
         while let Some(word) = words.get(at) {
@@ -302,10 +322,7 @@ impl<'a> Lines<'a> {
         if self.purpose == Purpose::Check && is_one_of(TEST_MODULES, first) {
             return Ok(());
         }
-        let below = self.root.canonicalize().ok();
-        let below =
-            below.and_then(|root| root.strip_prefix(self.gate.places.judged()).map(Path::to_owned).ok());
-        let below = below.unwrap_or_default();
+        let below = self.top();
         let names = [below.join(first), below.join(format!("{first}.py"))];
         let judged = self.gate.places.judged();
         let in_work = names.iter().any(|name| judged.join(name).exists());
@@ -317,6 +334,8 @@ impl<'a> Lines<'a> {
             (Some(_), _) if self.purpose == Purpose::Check => {
                 self.is_python = true;
                 self.scripts.extend(names.iter().cloned());
+                let context = Context { top: &below, words: &[], moves: false };
+                self.stamps.extend(names.iter().map(|name| self.gate.stamps(name, &context)));
                 if let Some(other) = names.iter().find(|name| !self.gate.is_same(name, 0)) {
                     return Err(format!(
                         "`{}` is not the same as in the trusted commit, and `python -m {module}` runs it: a person has \
@@ -388,7 +407,7 @@ impl<'a> Lines<'a> {
                 self.is_python |= self.gate.uses_python(&path);
                 self.scripts.push(path.clone());
                 let from = match self.in_project {
-                    true => self.gate.run_from(&word.text, &path, trusted.as_deref())?,
+                    true => self.run_from(&word.text, &path, trusted.as_deref())?,
                     false => RunFrom::TrustedCommit(self.gate.trusted_copy(&word.text, trusted.as_deref())?),
                 };
                 if let Some(trusted) = &trusted {
@@ -399,7 +418,13 @@ impl<'a> Lines<'a> {
                     true => self.gate.places.judged().join(&path).to_string_lossy().into_owned(),
                     false => word.text.clone(),
                 };
-                let RunFrom::TrustedCommit(copy) = from else { return Ok(Some(in_place())) };
+                let copy = match from {
+                    RunFrom::TrustedCommit(copy) => copy,
+                    RunFrom::Project(stamps) => {
+                        self.stamps.push(stamps);
+                        return Ok(Some(in_place()));
+                    }
+                };
                 self.gate.check_packages(&word.text, &copy)?;
                 if self.safe_path {
                     self.modules.extend(copy.parent().map(Path::to_owned));
@@ -407,6 +432,20 @@ impl<'a> Lines<'a> {
                 Ok(Some(copy.to_string_lossy().into_owned()))
             }
         }
+    }
+
+    /// Where a script is run from that works in the project itself.
+    fn run_from(&self, word: &str, path: &Path, trusted: Option<&Path>) -> Result<RunFrom, String> {
+        let top = self.top();
+        let context = Context { top: &top, words: &self.words, moves: self.bases.len() > 1 };
+        self.gate.run_from(word, path, trusted, &context)
+    }
+
+    /// The folder that is worked in, as a path in the work tree.
+    fn top(&self) -> PathBuf {
+        let root = self.root.canonicalize().ok();
+        let top = root.as_deref().and_then(|root| root.strip_prefix(self.gate.places.judged()).ok());
+        top.unwrap_or(Path::new("")).to_owned()
     }
 
     fn code_if_there(&mut self, word: &Word) -> Result<Option<String>, String> {
@@ -436,7 +475,9 @@ impl<'a> Lines<'a> {
         let inside = |part: &str| {
             !part.is_empty() && matches!(self.gate.locate(part, self.root), Located::Inside { .. })
         };
-        if crate::programs::steers(name) && (!word.is_plain || value.split(':').any(inside)) {
+        // Where the results of a build go, as without the variable.
+        let is_output = name == "CARGO_TARGET_DIR";
+        if crate::programs::steers(name) && !is_output && (!word.is_plain || value.split(':').any(inside)) {
             return Err(format!("`{name}` leads into the project that is judged"));
         }
         Ok(None)
@@ -446,39 +487,4 @@ impl<'a> Lines<'a> {
 /// The words of a command that no shell reads.
 pub(super) fn exact(words: &[String]) -> Vec<Word> {
     words.iter().map(|text| Word { text: text.clone(), span: 0..0, is_plain: true }).collect()
-}
-
-/// Where the words after the options of a program begin.
-fn after_options(words: &[Word], mut at: usize, name: &str, with_value: &[&str]) -> Result<usize, String> {
-    while let Some(word) = words.get(at).filter(|word| word.text.starts_with('-')) {
-        let text = word.text.as_str();
-        if name == "env"
-            && ["-S", "--split-string", "-C", "--chdir"].iter().any(|known| text.starts_with(known))
-        {
-            return Err(format!("`env {text}` is not looked into"));
-        }
-        at += if with_value.contains(&text) { 2 } else { 1 };
-    }
-    Ok(at)
-}
-
-/// `NAME=VALUE` in front of a program.
-fn assignment(word: &Word) -> Option<(&str, &str)> {
-    let (name, value) = word.text.split_once('=')?;
-    let is_name = !name.is_empty() && name.chars().all(|letter| letter.is_alphanumeric() || letter == '_');
-    is_name.then_some((name, value))
-}
-
-/// Whether an interpreter with these arguments runs what it reads.
-fn is_script_input(arguments: &[Word]) -> bool {
-    let options = arguments.iter().take_while(|word| word.text.starts_with('-') && word.text != "-");
-    let options: Vec<&str> = options.map(|word| word.text.as_str()).collect();
-    let next = arguments.get(options.len()).map(|word| word.text.as_str());
-    let only_flags = options.iter().all(|option| is_one_of(PLAIN_FLAGS, option));
-    only_flags && (matches!(next, None | Some("-")) || options.contains(&"-s"))
-}
-
-/// A word for a shell.
-fn quoted(word: &str) -> String {
-    format!("'{}'", word.replace('\'', "'\\''"))
 }

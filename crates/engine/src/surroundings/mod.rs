@@ -1,6 +1,7 @@
 //! What a reviewer's program finds around it when it is started: the environment, and for a gate the places whose programs
 //! are trusted and the files of the trusted commit. Nothing that the judged work can write chooses what is started.
 
+mod beside;
 mod known_programs;
 mod line;
 mod listed;
@@ -9,6 +10,8 @@ mod shell_words;
 mod version_managers;
 
 use crate::installed::{self, TrustedPlaces};
+use crate::stamp;
+use countersign_core::digest::Digest;
 pub(crate) use line::Line;
 pub use listed::Commands;
 use std::ffi::{OsStr, OsString};
@@ -40,6 +43,8 @@ pub struct GateSurroundings {
     /// A read-only checkout of the trusted commit, laid out like the folder that is judged; it has the scripts of the
     /// project. None without such a commit.
     pub scripts: Option<PathBuf>,
+    /// The stamp of this checkout when it was compared with the commit.
+    pub stamp: Option<Digest>,
 }
 
 impl Surroundings {
@@ -78,6 +83,8 @@ impl Surroundings {
         let Some(gate) = &self.gate else { return vec![] };
         let home = variable(&self.environment, "HOME").map(Path::new);
         let mut all = version_managers::variables(gate.places.judged(), folder, home);
+        // Nothing is written beside the trusted scripts.
+        all.push(("PYTHONDONTWRITEBYTECODE".into(), "1".into()));
         let own_packages = home.map(|home| home.join(".local/lib/."));
         if own_packages.is_none_or(|folder| gate.places.problem(&folder).is_some()) {
             all.push(("PYTHONNOUSERSITE".into(), "1".into()));
@@ -141,6 +148,12 @@ impl Surroundings {
 }
 
 impl GateSurroundings {
+    /// Whether anybody touched the checkout since it was compared with the commit, also if it is now as it was.
+    pub(crate) fn is_edited(&self) -> bool {
+        let Some((scripts, before)) = self.scripts.as_ref().zip(self.stamp.as_ref()) else { return false };
+        stamp::of(scripts).ok().as_ref() != Some(before)
+    }
+
     /// Whether the programs that run a script are trusted too, as the system or `env` will find them.
     pub(crate) fn check_interpreters(&self, script: &Path, path: &OsStr) -> Result<(), String> {
         let mut file = script.to_owned();

@@ -2,14 +2,16 @@
 //! where it is. A script that looks for the project by its own place would look at the trusted files instead, so it runs
 //! in the project, where nothing of it was changed, or not at all.
 
+use super::beside::Context;
 use super::{GateSurroundings, TREE};
 use crate::git::is_repository;
+use countersign_core::digest::Digest;
 use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
 
 /// How much of a script is read, and how many files it may use.
 const TEXT_BYTES: u64 = 1024 * 1024;
-const FILES_MAX: usize = 500;
+pub(super) const FILES_MAX: usize = 500;
 /// Endings of files that are run or loaded.
 const CODE_ENDS: &[&str] =
     &["sh", "bash", "py", "js", "mjs", "cjs", "ts", "rb", "pl", "pm", "php", "lua", "awk", "sed", "jq", "mk"];
@@ -35,6 +37,16 @@ const COMPILED_ENDS: &[&str] = &["pyc", "so", "dylib"];
 const NODE_ENDS: &[&str] = &["js", "mjs", "cjs", "ts"];
 const PACKAGES: &str = "node_modules";
 const SHELL_ENDS: &[&str] = &["sh", "bash"];
+/// The word after these is run or loaded, whatever it is called: in scripts for a shell, and in others.
+const SHELL_LOADS: &str = ". source exec command sh bash dash zsh ksh python python3 perl ruby node lua php";
+const LOADS: &str =
+    "require require_relative include include_once require_once use do load import from dofile loadfile";
+/// Programs whose option `-f` is followed by a file that says what they do.
+const WITH_PATTERNS: &[&str] = &["grep", "awk", "sed", "jq"];
+/// A text with one of these may load modules of Python whose names stand anywhere in it.
+const DYNAMIC: &[&str] = &["importlib", "__import__", "runpy", "pkgutil", "exec("];
+/// Endings that a loading word may lack.
+const LACKING_ENDS: &[&str] = &["js", "mjs", "cjs", "ts", "json", "rb", "pm", "pl", "php", "lua"];
 
 /// Where a word of a command line leads.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,8 +66,8 @@ pub(super) enum Located {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum RunFrom {
     TrustedCommit(PathBuf),
-    /// The project: nothing that it uses was changed.
-    Project,
+    /// The project: nothing that it uses was changed, by these stamps.
+    Project(Digest),
 }
 
 /// A file that a script uses, and whether it is found by the place of the script.
@@ -151,11 +163,17 @@ impl GateSurroundings {
         word: &str,
         path: &Path,
         trusted: Option<&Path>,
+        context: &Context<'_>,
     ) -> Result<RunFrom, String> {
         let copy = self.trusted_copy(word, trusted)?;
+        let stamps = self.stamps(path, context);
         let changed = self.changed(path);
-        let Some(other) = changed.iter().find(|used| used.path != path).or(changed.first()) else {
-            return Ok(RunFrom::Project);
+        let around = self.changed_beside(path, context);
+        let reached = around.iter().find(|file| self.reaches(path, file, context));
+        let named = changed.iter().map(|used| &used.path);
+        let mut others = reached.into_iter().chain(named.clone()).chain(&around).filter(|file| *file != path);
+        let Some(other) = others.next().or(named.clone().next()) else {
+            return Ok(RunFrom::Project(stamps));
         };
         let text = text_of(&copy).unwrap_or_default();
         let folder = path.parent().unwrap_or(Path::new(""));
@@ -166,9 +184,9 @@ impl GateSurroundings {
         let looks_elsewhere = own_place && !text.contains(TREE);
         let only_its_own = changed.iter().all(|used| used.path == path || beside(used));
         // What is beside a script at the top of the project is the work itself.
-        let at_the_top = folder == Path::new("") && !is_shell;
-        if looks_elsewhere || at_the_top || !only_its_own {
-            let other = other.path.display();
+        let at_the_top = context.is_top(folder) && !is_shell;
+        if looks_elsewhere || at_the_top || !only_its_own || reached.is_some() {
+            let other = other.display();
             return Err(format!(
                 "`{other}` is not the same as in the trusted commit, and `{word}` uses it: a person has to look at the \
                  change of `{other}` first. Scripts in a folder of their own that find the project by the working \
@@ -197,10 +215,26 @@ impl GateSurroundings {
 
     /// Whether a script, or another one that it uses, is one for Python.
     pub(super) fn uses_python(&self, script: &Path) -> bool {
-        let copy = |used: &Used| self.scripts.as_ref().and_then(|scripts| text_of(&scripts.join(&used.path)));
-        self.used(script)
-            .iter()
-            .any(|used| copy(used).is_some_and(|text| family(&used.path, &text) == Family::Python))
+        !self.used_of(script, Family::Python).is_empty()
+    }
+
+    /// The scripts of a family among a script and what it uses.
+    pub(super) fn used_of(&self, script: &Path, wanted: Family) -> Vec<PathBuf> {
+        let is_wanted = |path: &PathBuf| {
+            let copy = self.scripts.as_ref().and_then(|scripts| text_of(&scripts.join(path)));
+            copy.is_some_and(|text| family(path, &text) == wanted)
+        };
+        self.used_paths(script).into_iter().filter(is_wanted).collect()
+    }
+
+    /// The trusted texts of a script and of what it uses.
+    pub(super) fn used_texts(&self, script: &Path) -> Vec<String> {
+        let text = |path: PathBuf| self.scripts.as_ref().and_then(|scripts| text_of(&scripts.join(path)));
+        self.used_paths(script).into_iter().filter_map(text).collect()
+    }
+
+    pub(super) fn used_paths(&self, script: &Path) -> BTreeSet<PathBuf> {
+        self.used(script).into_iter().map(|used| used.path).collect()
     }
 
     /// A script with everything that it seems to use.
@@ -210,7 +244,11 @@ impl GateSurroundings {
         while let Some(used) = open.pop() {
             let is_there = |root: &Path| root.join(&used.path).symlink_metadata().is_ok();
             let somewhere = is_there(self.places.judged()) || self.scripts.as_deref().is_some_and(is_there);
-            if !somewhere || !known.insert(used.clone()) {
+            // A word such as `src/` names what is looked at, not what is run.
+            let is_folder = |root: &Path| root.join(&used.path).is_dir();
+            let is_looked_at = !used.by_place
+                && (is_folder(self.places.judged()) || self.scripts.as_deref().is_some_and(is_folder));
+            if !somewhere || is_looked_at || !known.insert(used.clone()) {
                 continue;
             }
             if known.len() > FILES_MAX {
@@ -263,7 +301,7 @@ impl GateSurroundings {
 }
 
 /// A path without `.` and `..`, by its words alone.
-fn plain(path: &Path) -> PathBuf {
+pub(super) fn plain(path: &Path) -> PathBuf {
     let mut plain = PathBuf::new();
     for part in path.components() {
         match part {
@@ -275,12 +313,12 @@ fn plain(path: &Path) -> PathBuf {
     plain
 }
 
-fn names_in(folder: &Path) -> Vec<PathBuf> {
+pub(super) fn names_in(folder: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     entries.map(|entry| entry.file_name().into()).collect()
 }
 
-fn text_of(file: &Path) -> Option<String> {
+pub(super) fn text_of(file: &Path) -> Option<String> {
     let found = std::fs::metadata(file).ok()?;
     if !found.is_file() || found.len() > TEXT_BYTES {
         return None;
@@ -290,13 +328,13 @@ fn text_of(file: &Path) -> Option<String> {
 
 /// How a script finds what it uses: a shell by the working folder, others by the place of the script.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Family {
+pub(super) enum Family {
     Shell,
     Python,
     Other,
 }
 
-fn family(path: &Path, text: &str) -> Family {
+pub(super) fn family(path: &Path, text: &str) -> Family {
     let end = path.extension().and_then(|end| end.to_str()).unwrap_or_default();
     let first = text.lines().next().filter(|line| line.starts_with("#!")).unwrap_or_default();
     match end {
@@ -308,17 +346,27 @@ fn family(path: &Path, text: &str) -> Family {
     }
 }
 
-/// What a script seems to use: modules it imports, and words that name a file with code.
+/// Whether a letter may be part of a word that names a file.
+pub(super) fn part_of_word(letter: char) -> bool {
+    letter.is_alphanumeric() || "_./+-".contains(letter)
+}
+
+/// What a script seems to use: modules it imports, words that name a file with code, and what loading words name.
 fn uses(script: &Path, text: &str) -> Vec<Used> {
     let folder = script.parent().unwrap_or(Path::new(""));
     let family = family(script, text);
+    let is_dynamic = family == Family::Python && DYNAMIC.iter().any(|word| text.contains(word));
+    let loads = if family == Family::Shell { SHELL_LOADS } else { LOADS };
     let mut all = vec![];
-    let part = |letter: char| letter.is_alphanumeric() || "_./+-".contains(letter);
     for line in text.lines() {
         let line = line.trim_start();
         let imports = line.starts_with("import ") || line.starts_with("from ");
-        for word in line.split(|letter| !part(letter)).filter(|word| !word.is_empty()) {
+        let has_test = line.contains("[ ") || line.contains("test ");
+        let has_patterns = !has_test && WITH_PATTERNS.iter().any(|program| line.contains(program));
+        let mut before = "";
+        for word in line.split(|letter| !part_of_word(letter)).filter(|word| !word.is_empty()) {
             let mut named = |path: PathBuf, by_place| all.push(Used { path: plain(&path), by_place });
+            let last = std::mem::replace(&mut before, word);
             if family == Family::Python && imports {
                 let module = word.trim_start_matches('.').replace('.', "/");
                 let first = module.split('/').next().unwrap_or_default().to_owned();
@@ -326,21 +374,30 @@ fn uses(script: &Path, text: &str) -> Vec<Used> {
                     named(folder.join(module), true);
                     named(folder.join(format!("{module}.py")), true);
                 }
-            } else if family == Family::Other && (word.starts_with("./") || word.starts_with("../")) {
-                for end in ["", ".js", ".mjs", ".cjs", ".ts", ".json", ".rb"] {
-                    named(folder.join(format!("{word}{end}")), true);
+                continue;
+            }
+            let is_by_place = family == Family::Other && (word.starts_with("./") || word.starts_with("../"));
+            let is_loaded = loads.split_whitespace().any(|known| known == last);
+            let is_pattern = has_patterns && last.starts_with('-') && last.ends_with('f');
+            if is_by_place || is_loaded && family == Family::Other {
+                named(folder.join(word), is_by_place);
+                for end in LACKING_ENDS {
+                    named(folder.join(format!("{word}.{end}")), true);
                 }
-            } else {
-                let path = Path::new(word.trim_start_matches('/'));
-                let end = path.extension().and_then(|end| end.to_str());
-                if word.contains('/') && end.is_none() || end.is_some_and(|end| CODE_ENDS.contains(&end)) {
-                    named(path.to_owned(), false);
-                    named(folder.join(path), false);
-                }
+            }
+            let path = Path::new(word.trim_start_matches('/'));
+            let end = path.extension().and_then(|end| end.to_str());
+            let is_code =
+                word.contains('/') && end.is_none() || end.is_some_and(|end| CODE_ENDS.contains(&end));
+            if !is_by_place && (is_code || is_loaded || is_pattern) {
+                named(path.to_owned(), false);
+                named(folder.join(path), false);
+            }
+            if is_dynamic {
+                let module = word.replace('.', "/");
+                named(folder.join(format!("{module}.py")), false);
             }
         }
     }
-    // A word such as `src/` names what is looked at, not what is run.
-    all.retain(|used| used.by_place || used.path.extension().is_some());
     all
 }

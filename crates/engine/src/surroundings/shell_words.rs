@@ -1,6 +1,7 @@
 //! The simple commands in a text for a shell: enough of its grammar to tell which words are programs. What is not understood
 //! is an error, so that no program is overlooked.
 
+use super::known_programs::{PLAIN_FLAGS, is_one_of};
 use std::ops::Range;
 
 /// One word of a command.
@@ -243,6 +244,46 @@ impl Scanner<'_> {
         text.push_str(&self.text[start..self.at]);
         Ok(())
     }
+}
+
+/// Where the words after the options of a program begin.
+pub(super) fn after_options(
+    words: &[Word],
+    mut at: usize,
+    name: &str,
+    with_value: &[&str],
+) -> Result<usize, String> {
+    while let Some(word) = words.get(at).filter(|word| word.text.starts_with('-')) {
+        let text = word.text.as_str();
+        if name == "env"
+            && ["-S", "--split-string", "-C", "--chdir"].iter().any(|known| text.starts_with(known))
+        {
+            return Err(format!("`env {text}` is not looked into"));
+        }
+        at += if with_value.contains(&text) { 2 } else { 1 };
+    }
+    Ok(at)
+}
+
+/// `NAME=VALUE` in front of a program.
+pub(super) fn assignment(word: &Word) -> Option<(&str, &str)> {
+    let (name, value) = word.text.split_once('=')?;
+    let is_name = !name.is_empty() && name.chars().all(|letter| letter.is_alphanumeric() || letter == '_');
+    is_name.then_some((name, value))
+}
+
+/// Whether an interpreter with these arguments runs what it reads.
+pub(super) fn is_script_input(arguments: &[Word]) -> bool {
+    let options = arguments.iter().take_while(|word| word.text.starts_with('-') && word.text != "-");
+    let options: Vec<&str> = options.map(|word| word.text.as_str()).collect();
+    let next = arguments.get(options.len()).map(|word| word.text.as_str());
+    let only_flags = options.iter().all(|option| is_one_of(PLAIN_FLAGS, option));
+    only_flags && (matches!(next, None | Some("-")) || options.contains(&"-s"))
+}
+
+/// A word for a shell.
+pub(super) fn quoted(word: &str) -> String {
+    format!("'{}'", word.replace('\'', "'\\''"))
 }
 
 #[cfg(test)]

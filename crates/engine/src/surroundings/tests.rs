@@ -5,6 +5,8 @@ use crate::programs::gate_environment;
 use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 
+mod beside;
+
 /// A project whose trusted commit has the same files, a trusted folder with tools, and one that is not trusted.
 struct Fixture {
     _outer: tempfile::TempDir,
@@ -53,7 +55,7 @@ impl Fixture {
         let mut current = vec![("PATH".into(), path), ("HOME".into(), self.home.clone().into())];
         current.extend(variables.iter().map(|(name, value)| (name.into(), value.into())));
         let places = TrustedPlaces::new(&self.project, [self.tools.clone()]);
-        let gate = Some(GateSurroundings { places, scripts: Some(self.copy.clone()) });
+        let gate = Some(GateSurroundings { places, scripts: Some(self.copy.clone()), stamp: None });
         Surroundings { environment: gate_environment(&current, &[]).0, gate }
     }
 

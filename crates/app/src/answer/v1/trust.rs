@@ -33,7 +33,7 @@ pub struct Trust {
     pub user_file: Option<PathBuf>,
     /// The folders of trusted programs, beside those of the system.
     pub folders: Vec<PathBuf>,
-    /// The variables that steer reviewers, whose values are trusted.
+    /// The variables whose values are trusted: those that steer programs, and those that the person named.
     pub variables: Vec<Variable>,
     /// What a person should know.
     pub notes: Vec<String>,

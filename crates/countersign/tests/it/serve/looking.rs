@@ -25,6 +25,11 @@ fn answers_are_those_of_the_commands() {
         // The command did its work whatever it shows; over HTTP no process ends, and the code is the review's.
         let mut shown = printed(&project, &["show", &id]);
         assert_eq!((json["exit_code"].take(), shown["exit_code"].take()), (json!(1), json!(0)));
+        // Only the command looks up what gates count.
+        assert_eq!(
+            (json["gates"].take(), shown["gates"].take()["count"].clone()),
+            (json!(null), json!(false))
+        );
         assert_eq!(json, shown, "{name}");
     }
     assert_eq!(server.get("/v1/status").json(), printed(&project, &["status"]));

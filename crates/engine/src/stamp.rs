@@ -1,0 +1,93 @@
+//! What the file system says of files beside their bytes. Whoever edits a file and puts it back leaves another stamp: the
+//! time of the last change of a file cannot be set by its owner.
+
+use countersign_core::digest::{Digest, Parts};
+use std::fs::Metadata;
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+const DEPTH_MAX: usize = 64;
+
+/// The stamp of a file, or of a folder with everything in it.
+pub fn of(path: &Path) -> io::Result<Digest> {
+    let mut parts = Parts::new("stamp/1");
+    walk(path, &mut parts, 0)?;
+    Ok(parts.digest())
+}
+
+/// The stamp of a file or folder itself, for the caller's own list.
+pub(crate) fn add(parts: &mut Parts, found: &Metadata) {
+    for number in [found.dev(), found.ino(), found.size(), found.mode().into()] {
+        parts.bytes(&number.to_le_bytes());
+    }
+    parts.bytes(&found.ctime().to_le_bytes()).bytes(&found.ctime_nsec().to_le_bytes());
+}
+
+fn walk(path: &Path, parts: &mut Parts, depth: usize) -> io::Result<()> {
+    let found = path.symlink_metadata()?;
+    add(parts, &found);
+    if !found.is_dir() {
+        return Ok(());
+    }
+    if depth == DEPTH_MAX {
+        return Err(io::Error::other("the folders are too deep"));
+    }
+    let mut names =
+        std::fs::read_dir(path)?.map(|entry| Ok(entry?.file_name())).collect::<io::Result<Vec<_>>>()?;
+    names.sort();
+    parts.count(names.len());
+    for name in names {
+        parts.bytes(name.as_bytes());
+        walk(&path.join(name), parts, depth + 1)?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    #[test]
+    fn attack_17_an_edit_that_is_undone_leaves_another_stamp() {
+        let folder = tempfile::tempdir().unwrap();
+        let (top, file) = (folder.path(), folder.path().join("tools/helper.py"));
+        fs::create_dir(top.join("tools")).unwrap();
+        fs::write(&file, "good").unwrap();
+        let times = fs::metadata(&file).unwrap();
+        let put_back = || {
+            fs::write(&file, "good").unwrap();
+            let open = fs::File::options().write(true).open(&file).unwrap();
+            open.set_modified(times.modified().unwrap()).unwrap();
+        };
+        let edits: [(&str, &dyn Fn()); 4] = [
+            ("written", &|| fs::write(&file, "weak").unwrap()),
+            ("replaced", &|| {
+                fs::write(top.join("new"), "weak").unwrap();
+                fs::rename(top.join("new"), &file).unwrap();
+            }),
+            ("added", &|| {
+                fs::write(top.join("tools/json.py"), "weak").unwrap();
+                fs::remove_file(top.join("tools/json.py")).unwrap();
+            }),
+            ("linked", &|| {
+                fs::remove_file(&file).unwrap();
+                std::os::unix::fs::symlink("/nowhere", &file).unwrap();
+                fs::remove_file(&file).unwrap();
+            }),
+        ];
+        for (name, edit) in edits {
+            let before = of(top).unwrap();
+            assert_eq!(of(top).unwrap(), before);
+            // Until the clock of the file system has moved on.
+            while of(top).unwrap() == before {
+                edit();
+                put_back();
+            }
+            assert_eq!(fs::read(&file).unwrap(), b"good", "{name}");
+        }
+        assert!(of(&top.join("none")).is_err());
+    }
+}
