@@ -113,7 +113,11 @@ impl Project {
     pub async fn beside_gate(mut self) -> Self {
         if self.authority.is_none() {
             let gate = Self::for_gate(self.here.clone(), &Flags::default(), FlagsFrom::Caller).await;
-            self.gate = Some(gate.map(Arc::new).map_err(|failure| failure.message));
+            let why = |failure: Failure| match failure.code {
+                crate::Code::NotTrusted => "no person has trusted this project yet".to_owned(),
+                _ => failure.message,
+            };
+            self.gate = Some(gate.map(Arc::new).map_err(why));
         }
         self
     }
