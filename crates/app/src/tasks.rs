@@ -34,7 +34,9 @@ pub async fn tasks_in(project: &Project, plan: &str, ledger: Ledger) -> Result<T
 pub async fn known_plan(project: &Project, plan: &str) -> KnownPlan {
     let git = Git::at(project.root.path());
     let local = git.base(None, None).await.ok().flatten();
-    let trusted = match authority::source_of(project).await {
+    let source = authority::source_of(project).await;
+    let by_person = source.as_ref().is_some_and(|source| source.commit().is_some());
+    let trusted = match source {
         // No person has trusted anything here, so the default branch is all there is.
         None | Some(authority::Source::BuiltIn) => local.clone(),
         // The author of the work can move the local default branch.
@@ -47,7 +49,7 @@ pub async fn known_plan(project: &Project, plan: &str) -> KnownPlan {
     match known {
         Some(trusted) => KnownPlan::new(Some(trusted), Titles::default()),
         None if !project.root.path().join(plan).exists() => KnownPlan::default(),
-        None => KnownPlan::new(None, titles_of_commits(&git, plan, trusted, local).await),
+        None => KnownPlan::new(None, titles_of_commits(&git, plan, trusted, local, by_person).await),
     }
 }
 
@@ -60,8 +62,15 @@ async fn plan_at(git: &Git, commit: &str, plan: &str) -> Option<TrustedPlan> {
 }
 
 /// The titles of the other plans of the trusted commit, and those that this plan has on the local default branch.
-async fn titles_of_commits(git: &Git, plan: &str, trusted: Option<String>, local: Option<String>) -> Titles {
+async fn titles_of_commits(
+    git: &Git,
+    plan: &str,
+    trusted: Option<String>,
+    local: Option<String>,
+    by_person: bool,
+) -> Titles {
     let mut titles = Titles::default();
+    titles.none_done = by_person;
     let mut plans = vec![];
     if let Some(commit) = trusted {
         let files = git.files_with(&commit, plan::PHASE, "*.md").await;

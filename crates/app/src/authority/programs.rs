@@ -161,7 +161,14 @@ pub(super) async fn find(
     let mut folders = trusted.map(|trusted| trusted.folders.clone()).unwrap_or_default();
     let mut shared = vec![];
     if is_job {
-        folders.extend(path_folders(judged));
+        let all = path_folders(judged);
+        // The environment of the caller is trusted, and with a folder of links what they lead to beside it.
+        let around = |folder: &PathBuf| {
+            let above = folder.parent().filter(|above| above.parent().is_some());
+            above.filter(|_| folder.ends_with("bin") || folder.ends_with(".bin")).map(Path::to_owned)
+        };
+        folders.extend(all.iter().filter_map(around));
+        folders.extend(all);
         if is_ci() {
             shared = folders.clone();
             shared.extend(

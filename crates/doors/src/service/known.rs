@@ -23,11 +23,21 @@ pub struct Titles {
     folded: HashSet<String>,
     /// There are more than are read: then every title counts as one of them.
     pub too_many: bool,
+    /// A person has trusted files without this plan, so nothing in it is done because it says so.
+    pub none_done: bool,
 }
 
 impl Titles {
     pub fn add(&mut self, title: &str) {
         self.folded.insert(folded(title));
+    }
+
+    /// The status of a task that is seen for the first time.
+    fn first(&self, status: TaskStatus) -> TaskStatus {
+        match status {
+            TaskStatus::Complete | TaskStatus::Skipped if self.none_done => TaskStatus::Pending,
+            status => status,
+        }
     }
 
     fn has(&self, title: &str) -> bool {
@@ -58,7 +68,7 @@ impl Given {
         let task = |task: &PlanTask| GivenTask {
             id: task.id.clone(),
             title: task.title.clone(),
-            status: task.status,
+            status: known.elsewhere.first(task.status),
             scope: task.scope.clone(),
             acceptance: task.acceptance.clone(),
         };
@@ -144,7 +154,7 @@ impl KnownPlan {
         let text = known.unwrap_or(task);
         let before = given.iter().find(|given| folded(&given.title) == folded(&text.title));
         let before = before.map(|given| given.status);
-        let first = is_new.then_some(task.status);
+        let first = is_new.then(|| self.elsewhere.first(task.status));
         let recorded = self.recorded(&text.title).or(before).or(first);
         Task {
             id: task.id.clone(),

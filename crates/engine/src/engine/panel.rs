@@ -265,7 +265,8 @@ impl Panel {
         let at_gate = Self::new(panelists, root, checks_at_once, gate);
         let has_trusted = |seat: &Seat| {
             let commands = place::commands(&seat.panelist.judge);
-            commands.iter().all(|words| gate.has_trusted_scripts(words, root))
+            gate.starts(&seat.place.programs)
+                && commands.iter().all(|words| gate.has_trusted_scripts(words, root))
         };
         let is_same = |(own, other): (&Seat, &Seat)| {
             let place = Endpoint { trusted: false, ..other.place.clone() };

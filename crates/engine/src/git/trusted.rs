@@ -1,7 +1,7 @@
 //! The files that a person trusts, as commits: the state of a remote's branch, asked at its pinned address, and the files
 //! of a working tree, kept as a commit of our own.
 
-use super::{Git, Result};
+use super::{Git, Result, SnapshotWanted};
 use crate::scratch::Scratch;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
@@ -115,12 +115,10 @@ impl Git {
     pub async fn tree_of_files(&self) -> Result<String> {
         let failed = |error: std::io::Error| super::GitError::unexpected("write-tree", error.to_string());
         let folder = Scratch::new("trust").map_err(failed)?;
-        let git = self.clone().with("GIT_INDEX_FILE", folder.path().join("index"));
-        if let Some(head) = self.head().await? {
-            git.run(["read-tree", &head]).await?;
-        }
-        git.run(["-c", "core.safecrlf=false", "add", "-A", "--", "."]).await?;
-        git.text(["write-tree"]).await
+        let head = self.head().await?;
+        let wanted = SnapshotWanted { base: head.as_deref(), paths: &[".".to_owned()], writes: true };
+        let files = self.snapshot(&wanted, folder.path()).await?;
+        files.git.text(["write-tree"]).await
     }
 
     /// The paths that differ between two commits or trees, relative to the folder; what is outside of it is left out.

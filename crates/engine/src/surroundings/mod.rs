@@ -120,6 +120,15 @@ impl Surroundings {
         }
     }
 
+    /// Whether a gate starts these programs. Those of the project are for others to tell.
+    pub(crate) fn starts(&self, programs: &[String]) -> bool {
+        let Some(gate) = &self.gate else { return true };
+        let judged = gate.places.judged();
+        let inside = |path: &Path| path.canonicalize().is_ok_and(|real| real.starts_with(judged));
+        let mut paths = programs.iter().map(Path::new);
+        paths.all(|path| inside(path) || gate.places.problem(path).is_none())
+    }
+
     /// Programs that are passed over on the `PATH` for those that are started.
     pub(crate) fn skipped(&self, programs: &[String]) -> Vec<String> {
         let Some(gate) = &self.gate else { return vec![] };

@@ -134,16 +134,17 @@ fn states_that_were_there_first_are_given_and_believed() {
     repository.git(["checkout", "-q", "topic"]);
     project.run(&["task", "done", "1.1"]).exits(0);
     assert_eq!(briefs(&project).len(), 0);
-    // By the file, where no commit has it. What changes later is compared with that.
+    // By the file that a person saw, where no commit has it. What changes later is compared with that.
     let (project, repository, _judge) = started("");
     repository.git(["checkout", "-q", "main"]);
     repository.git(["rm", "-q", "--cached", "PLAN.md"]);
     project.write(".git/info/exclude", "PLAN.md\n");
     repository.git(["commit", "-q", "-a", "-m", "no plan"]);
+    project.write("PLAN.md", completed(PLAN));
     project.trust();
     repository.git(["branch", "-q", "-f", "topic"]);
     repository.git(["checkout", "-q", "topic"]);
-    project.write("PLAN.md", completed(PLAN)).write("a.md", "three\n");
+    project.write("a.md", "three\n");
     project.run(&["task", "done", "1.1"]).exits(0);
     assert_eq!(briefs(&project).len(), 0);
     project.write("PLAN.md", completed(PLAN).replace("`[pending]`", "`[complete]`"));
@@ -152,6 +153,30 @@ fn states_that_were_there_first_are_given_and_believed() {
     project.write("PLAN.md", completed(PLAN).replace("they stand", "anything"));
     let ran = project.run(&["task", "review", "1.1"]).exits(1);
     assert!(ran.stderr.contains("the words from the time when it was first seen"), "{}", ran.stderr);
+}
+
+#[test]
+fn attack_17_a_plan_that_is_new_and_complete_passes_nothing() {
+    let (project, repository, _judge) = started("");
+    repository.git(["checkout", "-q", "main"]);
+    repository.git(["rm", "-q", "PLAN.md"]);
+    repository.git(["commit", "-q", "-m", "no plan"]);
+    project.trust();
+    repository.git(["branch", "-q", "-f", "topic"]);
+    repository.git(["checkout", "-q", "topic"]);
+    project.write("PLAN.md", completed(PLAN)).write("a.md", "three\n");
+    says(&project, "Too thin.", REVISE);
+    for _ in 0..2 {
+        project.run(&["task", "done", "1.1"]).exits(1);
+        project.write("PLAN.md", completed(&project.read("PLAN.md")));
+    }
+    assert!(!briefs(&project).is_empty());
+    countersign_testkit::attack_row(
+        "a new PLAN.md whose tasks are complete",
+        "task",
+        "judged, not believed",
+        "the findings",
+    );
 }
 
 /// SVC-12.
