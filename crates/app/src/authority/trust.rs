@@ -17,6 +17,7 @@ use countersign_engine::engine::Judge as Asked;
 use countersign_engine::git::{Git, RemoteTip};
 use countersign_engine::installed::{self, TrustedPlaces, folder_to_record};
 use countersign_engine::ledger::Ledger;
+use countersign_engine::programs::PROGRAMS;
 use countersign_engine::workspace::is_gate_file;
 use countersign_engine::yaml::read_file;
 use std::collections::BTreeMap;
@@ -39,6 +40,7 @@ pub struct Proposal {
 /// Gathers what the files of this folder say, and how that differs from what is trusted now. `keep` are variables that the
 /// person names, beside those that are known to steer programs.
 pub async fn propose(here: PathBuf, keep: &[String]) -> Result<Proposal, Failure> {
+    require_person("only a person at a terminal can trust how work is judged")?;
     let site = Site::find(&here).await?;
     let file = site.root.join(FILE_NAME);
     let file = file.symlink_metadata().is_ok().then(|| read_file(&file)).transpose();
@@ -321,14 +323,16 @@ fn describe(
         }
         found.push((name, kind, programs));
     }
-    for program in review_programs(project) {
+    let agents = PROGRAMS.reviewers().map(|facts| (facts.name.to_owned(), false));
+    for (program, is_shown) in review_programs(project).into_iter().map(|name| (name, true)).chain(agents) {
         let found = installed::find(&program, &site.root, std::env::var_os("PATH").as_deref());
         let real = found.as_ref().and_then(|found| found.canonicalize().ok());
         let outside = [found, real].into_iter().flatten().filter(|program| !program.starts_with(judged));
-        folders.extend(outside.filter(|program| system.problem(program).is_some()).filter_map(|program| {
-            shown.commands.push(program.display().to_string());
-            folder_to_record(&program, home)
-        }));
+        let recorded: Vec<PathBuf> = outside.filter(|program| system.problem(program).is_some()).collect();
+        if is_shown {
+            shown.commands.extend(recorded.iter().map(|program| program.display().to_string()));
+        }
+        folders.extend(recorded.iter().filter_map(|program| folder_to_record(program, home)));
     }
     let folders = widest(folders);
     let places = TrustedPlaces::new(judged, folders.clone());

@@ -265,7 +265,9 @@ impl Panel {
         let at_gate = Self::new(panelists, root, checks_at_once, gate);
         let has_trusted = |seat: &Seat| {
             let commands = place::commands(&seat.panelist.judge);
-            gate.starts(&seat.place.programs)
+            let is_missing = matches!(seat.panelist.judge, Judge::Agent(_)) && seat.place.programs.is_empty();
+            !is_missing
+                && gate.starts(&seat.place.programs)
                 && commands.iter().all(|words| gate.has_trusted_scripts(words, root))
         };
         let is_same = |(own, other): (&Seat, &Seat)| {

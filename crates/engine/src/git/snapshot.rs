@@ -118,12 +118,13 @@ impl Snapshot {
         let mut new = self.paths(&listed, wanted).await?;
         let ignored = ["ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory"];
         let mut ignored = self.paths(&ignored, wanted).await?;
-        // Our own state hides itself.
+        // Our own state is no work. What is tracked of it comes below.
+        new.retain(|path| !path.starts_with(OWN_STATE));
         ignored.retain(|path| !path.starts_with(OWN_STATE));
         if !ignored.is_empty() {
             new.extend(self.wrongly_ignored(ignored, folder).await?);
         }
-        new.extend(self.tracked_in_head(user, wanted).await?);
+        new.extend(self.tracked(user, wanted).await?);
         let files: BTreeSet<Vec<u8>> = self.expanded(new)?;
         if !files.is_empty() {
             let mut input = vec![];
@@ -191,15 +192,18 @@ impl Snapshot {
         Ok(names.map(|name| name[start..].to_vec()).collect())
     }
 
-    /// What HEAD has and the base has not: committed files are work, also where they are ignored.
-    async fn tracked_in_head(&self, user: &Git, wanted: &SnapshotWanted<'_>) -> Result<Vec<Vec<u8>>> {
-        let Some(head) = user.head().await? else { return Ok(vec![]) };
-        if head == self.base {
-            return Ok(vec![]);
+    /// What HEAD or the user's index has and the base has not: it is or will be committed, also where it is ignored.
+    async fn tracked(&self, user: &Git, wanted: &SnapshotWanted<'_>) -> Result<Vec<Vec<u8>>> {
+        let added = ["-z", "--name-only", "--diff-filter=A", "--no-renames", "--relative"];
+        let base = self.base.as_str();
+        let staged: Vec<&str> =
+            ["diff-index", "--cached"].into_iter().chain(added).chain([base, "--"]).collect();
+        // An index that cannot be read names nothing.
+        let mut said = user.run(of_paths(&staged, wanted.paths)).await.unwrap_or_default();
+        if let Some(head) = user.head().await?.filter(|head| head != base) {
+            let list = ["diff-tree", "-r"].into_iter().chain(added).chain([base, head.as_str(), "--"]);
+            said.extend(self.git.run(of_paths(&list.collect::<Vec<_>>(), wanted.paths)).await?);
         }
-        let list = ["diff-tree", "-r", "-z", "--name-only", "--diff-filter=A", "--no-renames", "--relative"];
-        let list = list.into_iter().chain([self.base.as_str(), head.as_str()]);
-        let said = self.git.run(of_paths(&list.chain(["--"]).collect::<Vec<_>>(), wanted.paths)).await?;
         let there = |name: &&[u8]| {
             let path = self.git.folder().join(std::ffi::OsStr::from_bytes(name));
             path.symlink_metadata().is_ok_and(|found| !found.is_dir())

@@ -152,7 +152,7 @@ fn states_that_were_there_first_are_given_and_believed() {
     project.run(&["task", "done", "1.2"]).exits(1);
     project.write("PLAN.md", completed(PLAN).replace("they stand", "anything"));
     let ran = project.run(&["task", "review", "1.1"]).exits(1);
-    assert!(ran.stderr.contains("the words from the time when it was first seen"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("This review uses the words from commit"), "{}", ran.stderr);
 }
 
 #[test]
@@ -312,15 +312,15 @@ fn attack_17_a_new_plan_hides_no_added_task() {
                 - [x] **New** `[complete]`\n";
     project.write("PLAN.md", mine);
     let listed = project.run(&["task", "list"]).exits(0).stdout;
-    assert_eq!(listed.matches("(the plan says complete)").count(), 2, "{listed}");
+    assert_eq!(listed.matches("(the plan says complete)").count(), 3, "{listed}");
     for round in 0..2 {
         project.write("PLAN.md", mine).write("a.md", format!("{round}\n"));
         project.run(&["task", "done", "Build walls"]).exits(1);
         let done = json(&project, &["task", "done", "floor"], 1);
         assert_eq!(done["task"]["title"], "Lay the floor", "{done}");
     }
-    // A title that nothing knows is believed at first sight, as before.
-    project.run(&["task", "done", "New"]).exits(0);
+    // A title that nothing knows is not done by its own word either, after a person trusted files without it.
+    project.run(&["task", "done", "New"]).exits(1);
     countersign_testkit::attack_row(
         "a new PLAN.md with the title or the id of an added task",
         "task",

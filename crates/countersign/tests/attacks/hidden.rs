@@ -1,0 +1,165 @@
+//! Hiding bad work from a change: every way × what was done to the file × the doors that look at a change.
+
+use crate::kit::{Case, FINDING, held, judged, row};
+use countersign_testkit::Repository;
+use std::fs;
+
+/// How bad work came into a file of the work.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Kind {
+    Modified,
+    New,
+    Renamed,
+}
+
+/// Where the bad work is.
+fn path(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Modified => "sub/a.md",
+        Kind::New => "sub/new.md",
+        Kind::Renamed => "sub/other.md",
+    }
+}
+
+type Hide = fn(&Case, &str);
+
+/// The ways to hide the file at a path, each with its name.
+const WAYS: [(&str, Hide); 14] = [
+    ("assume-unchanged", |case, path| {
+        // A file that git does not know is put into its index first, as it was.
+        case.repository.try_git(["add", "-N", path]);
+        case.repository.git(["update-index", "--assume-unchanged", path]);
+    }),
+    ("skip-worktree", |case, path| {
+        case.repository.try_git(["add", "-N", path]);
+        case.repository.git(["update-index", "--skip-worktree", path]);
+    }),
+    (".git/info/exclude", |case, path| drop(fs::write(case.project.path(".git/info/exclude"), path))),
+    ("core.excludesFile", |case, path| {
+        let file = case.project.home().join("ignore");
+        fs::write(&file, path).unwrap();
+        case.repository.git(["config", "core.excludesFile", file.to_str().unwrap()]);
+    }),
+    ("the user's git/ignore", |case, path| {
+        let folder = case.project.home().join(".config/git");
+        fs::create_dir_all(&folder).unwrap();
+        fs::write(folder.join("ignore"), path).unwrap();
+    }),
+    (".ignore", |case, path| {
+        case.project.write(".ignore", path);
+    }),
+    (".gitignore of the top", |case, path| {
+        case.project.write(".gitignore", format!("__pycache__/\n{path}\n"));
+    }),
+    ("a new .gitignore that hides itself", |case, _| {
+        case.project.write("sub/.gitignore", "*\n");
+    }),
+    ("a clean filter of info/attributes", |case, path| {
+        case.repository.git(["config", "filter.sly.clean", "sed s/BAD/one/"]);
+        fs::write(case.project.path(".git/info/attributes"), format!("{path} filter=sly\n")).unwrap();
+    }),
+    ("a clean filter of .gitattributes", |case, path| {
+        case.repository.git(["config", "filter.sly.clean", "sed s/BAD/one/"]);
+        case.project.write(".gitattributes", format!("{path} filter=sly\n"));
+    }),
+    ("core.worktree", |case, _| {
+        let other = case.project.home().join("clean");
+        fs::create_dir_all(&other).unwrap();
+        case.repository.git(["config", "core.worktree", other.to_str().unwrap()]);
+    }),
+    ("core.fileMode, checkStat, trustctime, ignoreCase", |case, _| {
+        for (key, value) in
+            [("fileMode", "false"), ("checkStat", "minimal"), ("trustctime", "false"), ("ignoreCase", "true")]
+        {
+            case.repository.git(["config", &format!("core.{key}"), value]);
+        }
+    }),
+    ("a lying fsmonitor", |case, _| {
+        case.repository.git(["config", "core.fsmonitor", "true"]);
+        case.repository.git(["update-index", "--fsmonitor-valid", "judge.py"]);
+    }),
+    ("a zero byte", |case, path| {
+        let text = fs::read_to_string(case.project.path(path)).unwrap();
+        case.project.write(path, format!("x\0 {text}"));
+    }),
+];
+
+/// A trusted project with a file of work below a folder, in which an agent writes bad work.
+fn with(kind: Kind) -> Case {
+    let case = Case::untrusted();
+    let text = "one\ntwo\nthree\nfour\nfive\n";
+    case.project
+        .write("sub/a.md", text)
+        .write("countersign.yml", crate::kit::config("[python3, judge.py]").replace("'*.md'", "'**/*.md'"));
+    case.repository.commit("work");
+    case.project.trust();
+    case.repository.git(["checkout", "-q", "-b", "topic"]);
+    if kind == Kind::Renamed {
+        fs::remove_file(case.project.path("sub/a.md")).unwrap();
+    }
+    case.project.write(path(kind), format!("{text}BAD\n"));
+    case
+}
+
+#[test]
+fn attack_18_every_way_to_hide_at_every_door_of_a_change() {
+    for (name, hide) in WAYS {
+        for kind in [Kind::Modified, Kind::New, Kind::Renamed] {
+            let case = with(kind);
+            hide(&case, path(kind));
+            let ran = case.gate();
+            assert!(ran.code == 1 && ran.stdout.contains(FINDING), "{name} {kind:?}: {ran:?}");
+            held(&case.hook());
+            let ran = case.gate_with(&["--subject", "whole"], |_| {});
+            assert_eq!(ran.code, 1, "{name} {kind:?}: {ran:?}");
+        }
+        row(&format!("hiding by {name}"), "review --change --gate, hook", "seen", "the findings");
+    }
+}
+
+#[test]
+fn attack_18_ignore_files_hide_nothing_from_a_whole_project() {
+    let ways = [".ignore", ".gitignore", ".git/info/exclude"];
+    for file in ways {
+        let case = with(Kind::Modified);
+        let before = fs::read_to_string(case.project.path(file)).unwrap_or_default();
+        case.project.write(file, format!("{before}\nsub/a.md\n"));
+        let mut command = case.agent(&["review", "--gate"]);
+        let ran = countersign_testkit::Running::start(&mut command).wait();
+        judged(&ran);
+    }
+    row("hiding by .ignore, .gitignore, info/exclude", "review --gate", "seen", "the findings");
+}
+
+#[test]
+fn attack_18_a_repository_inside_of_the_work() {
+    for fake in [false, true] {
+        let case = with(Kind::Modified);
+        case.project.write("sub/a.md", "one\n").write("sub/vendor/x.md", "BAD\n");
+        match fake {
+            false => drop(Repository::at(&case.project.path("sub/vendor")).commit("inner")),
+            true => {
+                case.project.write("sub/vendor/.git", "gitdir: /nowhere\n");
+            }
+        }
+        judged(&case.gate());
+        held(&case.hook());
+    }
+    row(
+        "a repository inside of the work, real or pretended",
+        "review --change --gate, hook",
+        "seen",
+        "the findings",
+    );
+}
+
+/// Without a change nothing is found, whatever the settings of the user are.
+#[test]
+fn what_the_base_ignores_is_no_work() {
+    let case = with(Kind::Modified);
+    case.project.write("sub/a.md", "one\ntwo\nthree\nfour\nfive\n").write("__pycache__/x.md", "BAD\n");
+    case.project.write("sub/__pycache__/y.md", "BAD\n");
+    let ran = case.gate();
+    assert_eq!(ran.code, 4, "{ran:?}");
+    assert!(!case.hook().stdout.contains("block"));
+}
