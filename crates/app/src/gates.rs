@@ -6,9 +6,13 @@ use crate::project::Project;
 use crate::review_request::built_in_rules;
 use countersign_core::review::Review;
 use countersign_core::text::counted;
+use countersign_engine::ledger::Ledger;
 
 /// Whether gates count the latest round of a review. None where nobody looked up what gates use.
-pub fn of(project: &Project, review: &Review) -> Result<Option<Gates>, Failure> {
+pub fn of(project: &Project, ledger: &Ledger, review: &Review) -> Result<Option<Gates>, Failure> {
+    if !ledger.is_kept() {
+        return Ok(Some(Gates { count: false, why: vec!["it is not recorded".to_owned()] }));
+    }
     let gate = match (&project.authority, &project.gate) {
         (Some(_), _) => project,
         (None, Some(Ok(gate))) => gate.as_ref(),

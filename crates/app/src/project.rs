@@ -19,6 +19,12 @@ use countersign_engine::workspace::Root;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+/// What an agent in a sandbox does instead.
+const IN_A_SANDBOX: &str = "in the sandbox of an agent, use the MCP tool review_submit: its server runs outside of the sandbox. \
+    Otherwise make the .countersign folder and its files writable";
+pub(crate) const UNRECORDED: &str =
+    "this review is not recorded, earlier findings are not known to it, and no gate counts it";
+
 pub struct Project {
     pub config: Config,
     pub root: Root,
@@ -110,7 +116,25 @@ impl Project {
     pub async fn ledger(&self) -> Result<Ledger, Failure> {
         let dir = self.ledger_dir();
         require_untracked(&dir).await?;
-        Ok(Ledger::open(&dir).await?)
+        match Ledger::open(&dir).await {
+            // A question is answered all the same; a gate needs a record.
+            Err(error @ LedgerError::ReadOnly(_)) if self.authority.is_some() => {
+                Err(Failure::from(error).hint(IN_A_SANDBOX))
+            }
+            ledger => Ok(ledger?),
+        }
+    }
+
+    /// The engine of a question. In the sandbox of an agent, where the ledger cannot be written, nothing is recorded; then a
+    /// sentence says so.
+    pub async fn engine_of_question(&self, planner: Planner) -> Result<(Engine, Option<String>), Failure> {
+        let dir = self.ledger_dir();
+        if self.authority.is_some() || Ledger::is_writable(&dir) {
+            return Ok((self.engine(planner).await?, None));
+        }
+        require_untracked(&dir).await?;
+        let engine = Engine::new(planner, Ledger::in_memory(), guard_program()?)?;
+        Ok((engine, Some(format!("the ledger in {} cannot be written: {UNRECORDED}", dir.display()))))
     }
 
     pub fn planner(&self, max_inline_files: Option<usize>) -> Result<Planner, Failure> {

@@ -92,7 +92,7 @@ pub async fn answer(
     }
     let spent = Spent::of(engine.ledger(), &stored.review).await?;
     warnings.extend(kept_failures(ticket.kept_failures(stored)));
-    let gates = gates::of(project, &stored.review)?;
+    let gates = gates::of(project, engine.ledger(), &stored.review)?;
     let verdict = Verdict { gates, ..Verdict::of(stored, spent, next) };
     Ok(Answer::new(Some(outcome), verdict).warned(warnings))
 }

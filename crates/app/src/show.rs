@@ -18,7 +18,7 @@ pub async fn show(project: &Project, typed: Option<&str>) -> Result<Answer<Verdi
     };
     let Some(stored) = ledger.review(&id).await? else { return Err(find::not_found(id.as_str())) };
     let mut answer = shown(&ledger, &stored).await?;
-    answer.own.gates = gates::of(project, &stored.review)?;
+    answer.own.gates = gates::of(project, &ledger, &stored.review)?;
     ledger.close().await;
     // The command succeeded, whatever the outcome of the review.
     Ok(answer.done())

@@ -6,7 +6,7 @@ use crate::init::agents::on_path;
 use crate::project::Project;
 use crate::validate;
 use countersign_core::rule::Rule;
-use countersign_engine::ledger::FORMAT;
+use countersign_engine::ledger::{FORMAT, Ledger};
 use countersign_engine::process::{self, Call, Ended, GuardProgram, ProcessEnd};
 use std::ffi::OsString;
 use std::path::Path;
@@ -141,6 +141,13 @@ pub async fn ledger(project: &Project) -> Check {
         Ok(events) => {
             let (dir, count) = (dir.display(), events.len());
             let words = format!("{dir}: format {FORMAT}, latest events checked: {count}, no error");
+            if !Ledger::is_writable(&project.ledger_dir()) {
+                return Check::warn(
+                    "ledger",
+                    format!("{words}; it cannot be written, so gates cannot judge"),
+                )
+                .hint("make the .countersign folder and its files writable");
+            }
             Check::ok("ledger", format!("{words}; `countersign log --verify` checks all"))
         }
         Err(error) => failed(error.into()),

@@ -134,7 +134,8 @@ pub async fn run(
     if options.dry_run {
         return super::review_preview::run(&project, &planner, &prepared, printer, warnings).await;
     }
-    let engine = project.engine(planner).await?;
+    let (engine, unrecorded) = project.engine_of_question(planner).await?;
+    warnings.extend(unrecorded);
     let ticket = engine.submit(prepared).await?;
     conclude(&project, &engine, &ticket, printer, cancel, &again(&options), warnings).await
 }

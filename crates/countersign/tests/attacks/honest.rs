@@ -447,3 +447,52 @@ fn init_tests_the_program_that_agents_will_find() {
     assert_eq!(terminal.ends(), 0, "{}", terminal.contents());
     assert!(terminal.written().contains("Commit and push them for others"), "{}", terminal.contents());
 }
+
+/// An agent whose sandbox writes neither the folder of git nor the ledger.
+#[test]
+fn honest_17_an_agent_in_a_sandbox() {
+    let flow = Flow::new(PYTHON);
+    flow.trust().topic();
+    flow.project.write("a.md", "better\n");
+    flow.gate().exits(0);
+    let root = flow.project.root().canonicalize().unwrap();
+    let (git, own) = (root.join(".git"), root.join(".countersign"));
+    let sandboxed = |args: &[&str]| {
+        let inner = flow.command(args);
+        // Mounted read-only, as sandboxes do; where that is not allowed, by the permissions of the folders.
+        let mounts: String = [&git, &own]
+            .iter()
+            .map(|folder| {
+                let folder = folder.display();
+                format!("mount --bind '{folder}' '{folder}' && mount -o remount,bind,ro '{folder}' && ")
+            })
+            .collect();
+        let mut command = Command::new("unshare");
+        command.args(["-m", "sh", "-c", &format!("{mounts}exec \"$0\" \"$@\"")]);
+        command.arg(&flow.program).args(args).current_dir(&root);
+        for (name, value) in inner.get_envs() {
+            match value {
+                Some(value) => command.env(name, value),
+                None => command.env_remove(name),
+            };
+        }
+        Running::start(command.env("CLAUDECODE", "1")).wait()
+    };
+    let can_mount =
+        Command::new("unshare").args(["-m", "true"]).output().is_ok_and(|ran| ran.status.success());
+    if !can_mount {
+        println!("not allowed to mount here: the flow was not played");
+        return;
+    }
+    let ran = sandboxed(&["review", "--change", "--json"]).exits(0);
+    let json = ran.json();
+    assert_eq!(json["gates"]["count"], false, "{json}");
+    assert!(json["warnings"].to_string().contains("is not recorded"), "{json}");
+    flow.project.write("a.md", "BAD\n");
+    sandboxed(&["review", "--change"]).exits(1);
+    let ran = sandboxed(&["review", "--change", "--gate"]).exits(8);
+    assert!(ran.stderr.contains("the MCP tool review_submit"), "{ran:?}");
+    let ran = sandboxed(&["doctor"]);
+    assert!(ran.stdout.contains("it cannot be written"), "{ran:?}");
+    honest_row("an agent in a sandbox that cannot write .git or .countersign", 0, 0);
+}

@@ -10,6 +10,7 @@ mod judge;
 mod kit;
 mod rules;
 mod same_bytes;
+mod steered;
 mod told;
 mod trust;
 

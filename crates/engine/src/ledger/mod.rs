@@ -79,6 +79,22 @@ impl Ledger {
         Self::new(Store::Memory(memory::Memory::default()))
     }
 
+    /// Whether what is written to it is there for others, and after the end of this process.
+    pub fn is_kept(&self) -> bool {
+        !matches!(self.0.store, Store::Memory(_))
+    }
+
+    /// Whether a ledger can be written in this folder, which need not be there yet.
+    pub fn is_writable(dir: &Path) -> bool {
+        let there = dir.ancestors().find(|folder| folder.exists());
+        match Self::is_in(dir) {
+            true => sqlite::is_writable(dir),
+            false => {
+                there.is_some_and(|there| rustix::fs::access(there, rustix::fs::Access::WRITE_OK).is_ok())
+            }
+        }
+    }
+
     /// Keeps the ledger's folder out of git's sight, where there is one.
     pub fn hide(dir: &Path) -> Result<()> {
         if dir.is_dir() { sqlite::ignore_by_git(dir) } else { Ok(()) }

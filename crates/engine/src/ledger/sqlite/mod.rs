@@ -20,7 +20,7 @@ use tokio::task::JoinHandle;
 
 pub(super) use lease::{Lease, is_alive, process_of};
 pub use open::LEDGER_FILE;
-pub(super) use open::{explain, file, ignore_by_git, make_folder};
+pub(super) use open::{explain, file, ignore_by_git, is_writable, make_folder};
 pub use schema::FORMAT;
 
 const MAX_READERS: u32 = 4;

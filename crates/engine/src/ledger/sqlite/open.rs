@@ -92,6 +92,10 @@ pub(super) fn readable(dir: &Path) -> bool {
     rustix::fs::access(file(dir), Mode::READ_OK) != Err(rustix::io::Errno::ACCESS)
 }
 
+pub fn is_writable(dir: &Path) -> bool {
+    matches!(access(dir), Access::Write)
+}
+
 /// Reading a WAL database writes beside it. Where that is not possible and there is no WAL, it is read as immutable.
 pub(super) fn access(dir: &Path) -> Access {
     use rustix::fs::Access as Mode;
