@@ -4,7 +4,6 @@
 use super::room::Room;
 use super::{Git, GitError, Result, is_repository};
 use crate::private;
-use countersign_core::digest::Digest;
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::io;
@@ -18,8 +17,6 @@ const GIT_FOLDER: &str = ".git";
 const NOTHING_THERE: &str = "did not match any file(s) known to git";
 const OWN_STATE: &[u8] = b".countersign/";
 const COMMAND: &str = "update-index";
-/// Below the folder of git: kept between calls, so that git need not read every file again.
-const KEPT: &str = "countersign/room";
 /// The most files of repositories inside of the worktree.
 const EMBEDDED_MAX: usize = 100_000;
 
@@ -31,7 +28,6 @@ pub struct Snapshot {
     /// The commit or tree they are compared with.
     pub base: String,
     index: PathBuf,
-    kept: Option<PathBuf>,
 }
 
 /// What a snapshot is of.
@@ -51,7 +47,6 @@ impl Git {
         let first = self.take(wanted, scratch, None).await?;
         // Attributes decide what git compares. Those of the work do not count.
         if !first.attributes_changed().await? {
-            first.keep();
             return Ok(first);
         }
         require_attribute_source().await?;
@@ -81,14 +76,8 @@ impl Git {
         if let Some(source) = attributes {
             git = git.with("GIT_ATTR_SOURCE", source);
         }
-        let kept = objects.parent().map(|common| common.join(KEPT).join(kept_name(&top)));
-        let (index, from) = (folder.join("index"), kept.clone().filter(|_| attributes.is_none()));
-        if let Some(from) = from {
-            let to = index.clone();
-            let copied = tokio::task::spawn_blocking(move || copy(&from, &to)).await;
-            copied.map_err(io::Error::other).and_then(|copied| copied).map_err(failed)?;
-        }
-        let snapshot = Snapshot { git, base, index, kept };
+        let index = folder.join("index");
+        let snapshot = Snapshot { git, base, index };
         snapshot.fill(self, wanted, &folder).await?;
         Ok(snapshot)
     }
@@ -104,12 +93,7 @@ impl Snapshot {
     /// Brings the index from the base to the files on disk.
     async fn fill(&self, user: &Git, wanted: &SnapshotWanted<'_>, folder: &Path) -> Result<()> {
         let git = &self.git;
-        let read = ["read-tree", "--reset", self.base.as_str()];
-        if git.run(read).await.is_err() {
-            // A kept index that cannot be read is made anew.
-            let _ = std::fs::remove_file(&self.index);
-            git.run(read).await?;
-        }
+        git.run(["read-tree", self.base.as_str()]).await?;
         match git.run(of_paths(&["add", "-u", "--"], wanted.paths)).await {
             Err(GitError::Failed { words, .. }) if words.contains(NOTHING_THERE) => {}
             updated => drop(updated?),
@@ -269,45 +253,10 @@ impl Snapshot {
             |name: &[u8]| name.rsplit(|byte| *byte == b'/').next() == Some(ATTRIBUTES_FILE.as_bytes());
         Ok(said.split(|byte| *byte == 0).any(is_one))
     }
-
-    /// Keeps the index for the next call; nothing depends on it.
-    fn keep(&self) {
-        let Some(kept) = &self.kept else { return };
-        let made = kept.parent().is_some_and(|folder| private::make_folders(folder).is_ok());
-        if made && let Some(folder) = kept.parent() {
-            let new = folder.join(format!("{}.new-{}", kept_file(kept), std::process::id()));
-            if copy(&self.index, &new).is_ok() && std::fs::rename(&new, kept).is_err() {
-                let _ = std::fs::remove_file(&new);
-            }
-        }
-    }
-}
-
-fn kept_file(kept: &Path) -> String {
-    kept.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
-}
-
-fn kept_name(top: &Path) -> String {
-    Digest::of(top.as_os_str().as_bytes()).short().to_owned()
 }
 
 fn of_paths(command: &[&str], paths: &[String]) -> Vec<String> {
     command.iter().map(|word| (*word).to_owned()).chain(paths.iter().cloned()).collect()
-}
-
-/// Copies an index with its time. Git reads a file again if it is not older than the index, because it may have been
-/// written in the same moment; a newer copy of the index would hide such a file.
-fn copy(from: &Path, to: &Path) -> io::Result<()> {
-    let mut from = match std::fs::File::open(from) {
-        Ok(file) => file,
-        // Before the first call there is none.
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-        Err(error) => return Err(error),
-    };
-    let written = from.metadata()?.modified()?;
-    let mut to = private::make_file(to)?;
-    io::copy(&mut from, &mut to)?;
-    to.set_modified(written)
 }
 
 fn failed(error: io::Error) -> GitError {

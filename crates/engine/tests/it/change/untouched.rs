@@ -5,14 +5,11 @@ use countersign_testkit::Repository;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// Every file below a folder, with its bytes; without what is ours.
+/// Every file below a folder, with its bytes.
 fn everything(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let mut all = BTreeMap::new();
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
-        if path.ends_with(".git/countersign") {
-            continue;
-        }
         if path.is_dir() {
             all.extend(everything(&path));
         } else {
