@@ -68,10 +68,25 @@ impl AtGate {
             let (key, given) = round.answer_to(assignment)?;
             Some((index, why(key, given)?))
         });
-        Self { advisory: advisory.collect(), unasked: asks.iter().filter(|one| !answered(one)).count() }
+        // Where a gate would ask nothing, there is nothing that it counts.
+        let unasked = asks.iter().filter(|one| !answered(one)).count().max(usize::from(asks.is_empty()));
+        Self { advisory: advisory.collect(), unasked }
     }
 
     pub fn counts(&self) -> bool {
         self.advisory.is_empty() && self.unasked == 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::submission::Submission;
+
+    #[test]
+    fn where_a_gate_asks_nothing_it_counts_nothing() {
+        let submission = Submission::new(&[], vec![], vec![], None);
+        let round = Round::new(1, submission, [].into(), vec![]);
+        assert!(!AtGate::of(&round, &[]).counts());
     }
 }

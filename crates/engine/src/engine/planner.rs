@@ -120,7 +120,7 @@ impl Planner {
     /// What a gate with this planner and these rules makes of the latest round of a review.
     pub fn at_gate(&self, mut rules: Vec<Rule>, review: &Review) -> AtGate {
         super::redact::rules(&self.redaction, &mut rules);
-        let Some(round) = review.round() else { return AtGate::default() };
+        let Some(round) = review.round() else { return AtGate { unasked: 1, ..AtGate::default() } };
         let asks = plan::plan(&rules, &round.submission, &self.reviewers(), self.redaction.identity());
         AtGate::of(round, &asks.map(|plan| plan.assignments).unwrap_or_default())
     }
