@@ -1,4 +1,4 @@
-//! The change of an agent since the last pass. Git alone shows whether there is one.
+//! The change of an agent since the last pass. The files alone show whether there is one.
 
 use super::Note;
 use super::anchors::{self, Anchors};
@@ -33,14 +33,9 @@ pub(super) async fn look(
     let root = project::root_at(&config::find_root(&here, &project::gate_environment())?)?;
     project::hide_own_state(root.path())?;
     let git = Git::at(root.path());
-    let at = git.standpoint().await.map_err(no_repository)?;
+    let at = git.checkout().await.map_err(no_repository)?;
     let anchors = Anchors::of(&git, root.path()).await?;
     let known = anchors.at(&at).await?;
-    let tree = known.as_ref().map(|anchor| anchor.tree.clone());
-    if at.is_clean && tree.is_some() && tree == git.head_tree(&at).await.map_err(no_repository)? {
-        anchors.close().await;
-        return Ok(None);
-    }
     let (commit, anchor) = match known {
         Some(anchor) => (git.since(&at, Some(&anchor)).await?, Some(anchor)),
         None => {
@@ -77,7 +72,7 @@ pub(super) async fn begin_here(config: Option<PathBuf>) -> Result<(), Failure> {
     let gathered = config::gather(&project::current_folder()?, &flags, &project::environment())?;
     let root = Root::new(&gathered.root).map_err(|error| Failure::usage(error.to_string()))?;
     let git = Git::at(root.path());
-    let at = git.standpoint().await.map_err(no_repository)?;
+    let at = git.checkout().await.map_err(no_repository)?;
     let anchors = Anchors::of(&git, root.path()).await?;
     let known = anchors.at(&at).await?;
     anchors.close().await;

@@ -117,6 +117,26 @@ fn attack_18_every_way_to_hide_at_every_door_of_a_change() {
     }
 }
 
+/// The hook knows where the work began and nothing was changed since, as far as the user's git can tell.
+#[test]
+fn attack_18_what_the_users_git_calls_unchanged_is_looked_at_by_the_hook() {
+    for (name, hide) in WAYS {
+        let case = Case::untrusted();
+        case.project.write("sub/a.md", "one\n");
+        case.project.write(
+            "countersign.yml",
+            crate::kit::config("[python3, judge.py]").replace("'*.md'", "'**/*.md'"),
+        );
+        case.repository.commit("work");
+        case.project.trust();
+        assert!(!case.hook().stdout.contains("block"), "the start");
+        case.project.write("sub/a.md", "one\nBAD\n");
+        hide(&case, "sub/a.md");
+        held(&case.hook());
+        row(&format!("hiding by {name} after a pass"), "hook", "seen", "the findings");
+    }
+}
+
 #[test]
 fn attack_18_ignore_files_hide_nothing_from_a_whole_project() {
     let ways = [".ignore", ".gitignore", ".git/info/exclude"];

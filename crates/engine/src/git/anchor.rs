@@ -8,6 +8,8 @@ use crate::scratch::Scratch;
 use countersign_core::digest::Digest;
 
 const FOLDER: &str = "refs/countersign/passed";
+/// What git says in place of a branch.
+const DETACHED: &str = "HEAD";
 const NAME_LETTERS: usize = 20;
 /// A fixed identity and time: the same tree and parent give the same commit on every machine.
 const IDENTITY: [(&str, &str); 6] = [
@@ -28,15 +30,13 @@ pub struct Anchor {
     pub parent: Option<String>,
 }
 
-/// Where a worktree is: what is checked out, and whether the files are as they were committed.
+/// Where a worktree is: what is checked out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Checkout {
     /// The commit that is checked out; none before the first.
     pub head: Option<String>,
     /// The branch; none where HEAD is detached.
     pub branch: Option<String>,
-    /// Whether nothing but what is left out differs from the commit.
-    pub is_clean: bool,
     /// The name anchors are kept by: the branch, or the worktree where none is checked out.
     place: String,
 }
@@ -49,13 +49,23 @@ impl Checkout {
 }
 
 impl Git {
-    /// Finds out where the worktree is. One process.
-    pub async fn standpoint(&self) -> Result<Checkout> {
-        // The settings keep a changed file from looking unchanged.
-        const STATUS: &str = "-c core.trustctime=true -c core.checkStat=default status --porcelain=v2 --branch -z \
-            --ignore-submodules=none --untracked-files=normal --no-renames --no-ahead-behind -- .";
-        let said = self.run(STATUS.split_whitespace()).await?;
-        standpoint(&said, &self.folder().to_string_lossy())
+    /// Finds out what is checked out. One process, another before the first commit.
+    pub async fn checkout(&self) -> Result<Checkout> {
+        let (head, branch) = match self.maybe(["rev-parse", "HEAD", "--symbolic-full-name", "HEAD"]).await {
+            Ok(said) => {
+                let said = said.unwrap_or_default();
+                let (head, branch) = said.split_once('\n').unwrap_or((&said, DETACHED));
+                (Some(head.to_owned()), Some(branch.to_owned()).filter(|branch| branch != DETACHED))
+            }
+            Err(GitError::Failed { .. }) => (None, self.maybe(["symbolic-ref", "--quiet", "HEAD"]).await?),
+            Err(error) => return Err(error),
+        };
+        let branch = branch.map(|branch| branch.strip_prefix("refs/heads/").unwrap_or(&branch).to_owned());
+        let place = match &branch {
+            Some(name) => format!("branch {name}"),
+            None => format!("detached in {}", self.folder().to_string_lossy()),
+        };
+        Ok(Checkout { head, branch, place })
     }
 
     /// An anchor by its commit; none where that is not there any more.
@@ -68,13 +78,6 @@ impl Git {
             Err(GitError::Failed { .. }) => Ok(None),
             Err(error) => Err(error),
         }
-    }
-
-    /// The tree of what is checked out; none before the first commit.
-    pub async fn head_tree(&self, at: &Checkout) -> Result<Option<String>> {
-        let Some(head) = &at.head else { return Ok(None) };
-        self.maybe(["rev-parse", "--verify", "--quiet", "--end-of-options", &format!("{head}^{{tree}}")])
-            .await
     }
 
     /// How many commits came after one in the history of another; none where it is not in that history.
@@ -171,26 +174,6 @@ impl Git {
     }
 }
 
-/// Reads porcelain v2 with its head lines.
-fn standpoint(said: &[u8], folder: &str) -> Result<Checkout> {
-    let (mut head, mut branch, mut is_clean) = (None, None, true);
-    for line in said.split(|byte| *byte == 0).filter(|line| !line.is_empty()) {
-        let text = String::from_utf8_lossy(line);
-        if let Some(id) = text.strip_prefix("# branch.oid ") {
-            head = Some(id.to_owned()).filter(|id| id != "(initial)");
-        } else if let Some(name) = text.strip_prefix("# branch.head ") {
-            branch = Some(name.to_owned());
-        } else if !text.starts_with('#') {
-            is_clean = false;
-        }
-    }
-    let unsaid = || GitError::unexpected("status", "it does not say which branch is checked out");
-    let branch = Some(branch.ok_or_else(unsaid)?).filter(|name| name != "(detached)");
-    let place =
-        branch.as_ref().map_or_else(|| format!("detached in {folder}"), |name| format!("branch {name}"));
-    Ok(Checkout { head, branch, is_clean, place })
-}
-
 /// Reads commit, tree and parents. One with several parents is not ours.
 fn anchor(said: &str) -> Option<Anchor> {
     let (commit, tree, parent) = match said.split_whitespace().collect::<Vec<_>>()[..] {
@@ -205,26 +188,25 @@ fn anchor(said: &str) -> Option<Anchor> {
 mod tests {
     use super::*;
 
-    #[test]
-    fn where_a_worktree_is() {
-        let of = |said: &str| standpoint(said.as_bytes(), "/p").ok();
-        let at = |head: Option<&str>, branch: Option<&str>, place: &str, is_clean| {
-            let (head, branch) = (head.map(str::to_owned), branch.map(str::to_owned));
-            Some(Checkout { head, branch, is_clean, place: place.to_owned() })
+    #[tokio::test]
+    async fn what_is_checked_out() {
+        let repository = countersign_testkit::Repository::new();
+        let git = Git::at(repository.root());
+        let at = |head: Option<&str>, branch: Option<&str>, place: &str| Checkout {
+            head: head.map(str::to_owned),
+            branch: branch.map(str::to_owned),
+            place: place.to_owned(),
         };
-        let main = Some("main");
-        let table = [
-            ("# branch.oid aa\0# branch.head main\0", at(Some("aa"), main, "branch main", true)),
-            ("# branch.oid (initial)\0# branch.head main\0", at(None, main, "branch main", true)),
-            ("# branch.oid aa\0# branch.head (detached)\0", at(Some("aa"), None, "detached in /p", true)),
-            ("# branch.oid aa\0# branch.head main\0? new\0", at(Some("aa"), main, "branch main", false)),
-            ("# branch.oid aa\0# branch.head main\0u UU x", at(Some("aa"), main, "branch main", false)),
-            ("", None),
-            ("? new\0", None),
-        ];
-        for (said, expected) in table {
-            assert_eq!(of(said), expected, "{said}");
-        }
+        let branch = repository.git(["symbolic-ref", "--short", "HEAD"]);
+        let place = format!("branch {branch}");
+        assert_eq!(git.checkout().await.unwrap(), at(None, Some(&branch), &place));
+        let head = repository.write("a.md", "a").commit("first");
+        assert_eq!(git.checkout().await.unwrap(), at(Some(&head), Some(&branch), &place));
+        repository.git(["checkout", "-q", "-b", "a/b"]);
+        assert_eq!(git.checkout().await.unwrap(), at(Some(&head), Some("a/b"), "branch a/b"));
+        repository.git(["checkout", "-q", "--detach"]);
+        let place = format!("detached in {}", repository.root().to_string_lossy());
+        assert_eq!(git.checkout().await.unwrap(), at(Some(&head), None, &place));
     }
 
     #[test]
@@ -237,7 +219,7 @@ mod tests {
         {
             assert_eq!(anchor(said), expected, "{said}");
         }
-        let at = |place: &str| Checkout { place: place.into(), head: None, branch: None, is_clean: true };
+        let at = |place: &str| Checkout { place: place.into(), head: None, branch: None };
         assert_ne!(at("branch a").anchor_name(), at("branch a/b").anchor_name());
     }
 }

@@ -4,6 +4,10 @@
 
 mod anchor;
 mod branch;
+mod compared;
+mod ignored;
+mod listing;
+mod objects;
 mod places;
 mod room;
 mod run;
@@ -11,14 +15,17 @@ mod snapshot;
 mod status;
 mod trusted;
 mod verified;
+mod walk;
 
 pub use anchor::{Anchor, Checkout};
 pub use branch::{BaseProblem, Branch};
+pub use compared::Compared;
 pub use places::{Places, is_repository, main_worktree};
 pub use room::CommitFiles;
 pub use run::{Git, GitError, program};
-pub use snapshot::{Snapshot, SnapshotWanted};
+pub use snapshot::Snapshot;
 pub use status::{Status, StatusEntry, Worktree};
 pub use trusted::{PinnedRemote, RemoteTip};
+pub use walk::{Unseen, UnseenReason};
 
 use run::Result;

@@ -3,7 +3,7 @@
 
 use super::{Git, GitError, Result};
 use crate::{private, stamp};
-use countersign_core::digest::Digest;
+use countersign_core::digest::{Digest, Parts};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -13,31 +13,73 @@ const CONFIG: &str = "[core]\n\tbare = false\n\tfilemode = true\n\tsymlinks = tr
     \tcommitGraph = false\n\tmultiPackIndex = false\n";
 const SHA256: &str = "\trepositoryformatversion = 1\n[extensions]\n\tobjectformat = sha256\n";
 const SHA256_LETTERS: usize = 64;
+const ROOM: &str = "room";
+const INDEX: &str = "index";
 
 /// A private git folder.
 pub(super) struct Room {
     folder: PathBuf,
+    /// What it was like when it was made.
+    stamp: Digest,
 }
 
 impl Room {
-    /// Makes it in a folder that exists and is ours.
-    pub(super) fn make(folder: &Path, objects: &Path, commit: &str) -> io::Result<Self> {
-        let folder = folder.to_owned();
-        for below in ["refs", "objects/info"] {
+    /// Makes it in a folder that exists and is ours. Without `objects` of a repository it has only its own.
+    pub(super) fn make(within: &Path, objects: Option<&Path>, letters: usize) -> io::Result<Self> {
+        let folder = within.join(ROOM);
+        for below in ["refs", "info", "objects/info", "objects/pack"] {
             private::make_folders(&folder.join(below))?;
         }
+        private::make_folders(&within.join(INDEX))?;
         private::write(&folder.join("HEAD"), "ref: refs/heads/none\n")?;
-        private::write(&folder.join("objects/info/alternates"), format!("{}\n", objects.display()))?;
-        let sha256 = if commit.len() == SHA256_LETTERS { SHA256 } else { "" };
+        let alternates = objects.map(|objects| format!("{}\n", objects.display())).unwrap_or_default();
+        private::write(&folder.join("objects/info/alternates"), alternates)?;
+        let sha256 = if letters == SHA256_LETTERS { SHA256 } else { "" };
         private::write(&folder.join("config"), format!("{CONFIG}{sha256}"))?;
-        Ok(Self { folder })
+        let stamp = stamp_of(&folder)?;
+        Ok(Self { folder, stamp })
     }
 
     /// Git in this room, for a work tree.
     pub(super) fn git(&self, tree: &Path) -> Git {
         let git = Git::at(tree).alone().with("GIT_DIR", &self.folder).with("GIT_WORK_TREE", tree);
-        git.with("GIT_INDEX_FILE", self.folder.join("index")).with("GIT_ATTR_NOSYSTEM", "1")
+        git.with("GIT_INDEX_FILE", self.index()).with("GIT_ATTR_NOSYSTEM", "1")
     }
+
+    /// The index is beside the room, so that writing it leaves no trace in there.
+    fn index(&self) -> PathBuf {
+        self.other_folder(INDEX).join("index")
+    }
+
+    /// A folder beside the room.
+    pub(super) fn other_folder(&self, name: &str) -> PathBuf {
+        self.folder.with_file_name(name)
+    }
+
+    /// Git writes objects and the index, and nothing else. Whatever another process wrote here, settings or attributes for
+    /// instance, has left its trace, also where it was taken away again.
+    pub(super) fn require_untouched(&self) -> Result<()> {
+        let failed = |error: io::Error| GitError::unexpected("read-tree", error.to_string());
+        match stamp_of(&self.folder).map_err(failed)? == self.stamp {
+            true => Ok(()),
+            false => Err(touched()),
+        }
+    }
+}
+
+pub(super) fn touched() -> GitError {
+    let words = "another process wrote into the private folder that the files were compared in";
+    GitError::unexpected("read-tree", words)
+}
+
+/// The stamp of all in a room but its objects, and of the folder that it is in.
+fn stamp_of(folder: &Path) -> io::Result<Digest> {
+    let mut parts = Parts::new("room/1");
+    stamp::add(&mut parts, &folder.symlink_metadata()?);
+    for below in ["HEAD", "config", "refs", "info", "objects/info"] {
+        parts.text(stamp::of(&folder.join(below))?.as_str());
+    }
+    Ok(parts.digest())
 }
 
 /// The files of a commit, checked out.
@@ -54,7 +96,7 @@ impl Git {
     pub async fn check_out(&self, commit: &str, folder: &Path) -> Result<CommitFiles> {
         let failed = |error: io::Error| GitError::unexpected("checkout-index", error.to_string());
         self.verify_trees(commit).await?;
-        let (room, files) = (folder.join("git"), folder.join("files"));
+        let files = folder.join("files");
         let objects = self.places().await?.objects;
         let objects = objects.canonicalize().map_err(failed)?;
         // Another process may make the same one at this moment.
@@ -63,7 +105,7 @@ impl Git {
         lock.lock().map_err(failed)?;
         let is_there = files.is_dir();
         private::make_folders(&files).map_err(failed)?;
-        let room = Room::make(&room, &objects, commit).map_err(failed)?;
+        let room = Room::make(folder, Some(&objects), commit.len()).map_err(failed)?;
         let stamp = stamp::of(&files).map_err(failed)?;
         if is_there && matches!(room.has_exactly(commit, &files).await, Ok(true)) {
             return Ok(CommitFiles { files, stamp });
@@ -87,8 +129,7 @@ impl Git {
 impl Room {
     /// Whether the files are those of the commit, and no others. An index without times makes git read each of them.
     async fn has_exactly(&self, commit: &str, files: &Path) -> Result<bool> {
-        let index = self.folder.join("index");
-        match std::fs::remove_file(&index) {
+        match std::fs::remove_file(self.index()) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
                 return Err(GitError::unexpected("read-tree", error.to_string()));
             }

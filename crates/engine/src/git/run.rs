@@ -165,7 +165,24 @@ impl Git {
         }
     }
 
-    fn start(&self, args: &[OsString]) -> std::io::Result<Child> {
+    /// Waits for what a process of ours does, as long as one command may take.
+    pub(super) async fn in_time<T>(
+        &self,
+        command: &str,
+        child: &mut Child,
+        work: impl Future<Output = Result<T>>,
+    ) -> Result<T> {
+        let seconds = self.timeout_seconds;
+        match tokio::time::timeout(Duration::from_secs(seconds), work).await {
+            Ok(done) => done,
+            Err(_) => {
+                end(child).await;
+                Err(GitError::TimedOut { command: command.to_owned(), seconds })
+            }
+        }
+    }
+
+    pub(super) fn start(&self, args: &[OsString]) -> std::io::Result<Child> {
         let mut command = Command::new(program());
         command.arg("--no-pager").args(SETTINGS.split_whitespace());
         if self.is_alone {

@@ -1,84 +1,100 @@
-//! The files of a worktree as they are on disk, in an index of our own: the user's index, settings, attributes and filters have
-//! no say, and only the ignore rules of the base count. What the base or HEAD has is never ignored.
+//! The files of a worktree as they are on disk, compared with a commit: the user's index, settings, attributes and filters
+//! have no say, and only the ignore rules of the commit count. What the commit, HEAD or the index has is never ignored.
 
+use super::ignored::IgnoreRules;
+use super::listing::{Claimed, Listing, Reading, repository_of};
+use super::objects::{Objects, SUBMODULE};
 use super::room::Room;
+use super::walk::{self, Found, Unseen, UnseenReason};
 use super::{Git, GitError, Result, is_repository};
-use crate::private;
-use std::collections::BTreeSet;
-use std::ffi::OsString;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsStr;
 use std::io;
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-const IGNORE_FILE: &str = ".gitignore";
-const ATTRIBUTES_FILE: &str = ".gitattributes";
-const GIT_FOLDER: &str = ".git";
-/// What git says where nothing below the folder is in the base.
-const NOTHING_THERE: &str = "did not match any file(s) known to git";
 const OWN_STATE: &[u8] = b".countersign/";
 const COMMAND: &str = "update-index";
-/// The most files of repositories inside of the worktree.
-const EMBEDDED_MAX: usize = 100_000;
+/// The most files that are there and the commit has not.
+const NEW_MAX: usize = 100_000;
 
-/// The files on disk as an index, and what they are compared with.
+/// The files on disk, and which of them differ from the commit. Paths begin at the root of the worktree.
 #[derive(Debug)]
 pub struct Snapshot {
-    /// Git with that index, in the folder that was asked about.
-    pub git: Git,
     /// The commit or tree they are compared with.
     pub base: String,
-    index: PathBuf,
+    /// What cannot be looked at.
+    pub unseen: Vec<Unseen>,
+    pub(super) user: Git,
+    pub(super) top: PathBuf,
+    /// Of the folder that was asked about.
+    pub(super) prefix: Vec<u8>,
+    pub(super) listing: Arc<Listing>,
+    /// New or other than in the commit.
+    pub(super) changed: BTreeSet<Vec<u8>>,
+    pub(super) gone: BTreeSet<Vec<u8>>,
+    /// The commits that the submodules have checked out.
+    pub(super) pointers: BTreeMap<Vec<u8>, String>,
+    files: BTreeMap<Vec<u8>, Found>,
 }
 
-/// What a snapshot is of.
-#[derive(Clone, Debug, Default)]
-pub struct SnapshotWanted<'a> {
-    /// The commit they are compared with; none where there is none yet.
-    pub base: Option<&'a str>,
-    /// Pathspecs of what is looked at, relative to the folder.
-    pub paths: &'a [String],
-    /// Whether new contents are written into the repository, so that they can be committed.
-    pub writes: bool,
+/// Looking at the files takes these on the way.
+struct Look<'a> {
+    user: &'a Git,
+    base: &'a str,
+    room: Room,
+    rules: IgnoreRules,
+    objects: Objects,
+    listing: Arc<Listing>,
+    files: BTreeMap<Vec<u8>, Found>,
+    unseen: Vec<Unseen>,
 }
 
 impl Git {
     /// Looks at the files below the folder. `scratch` is a folder of ours for this call.
-    pub async fn snapshot(&self, wanted: &SnapshotWanted<'_>, scratch: &Path) -> Result<Snapshot> {
-        let first = self.take(wanted, scratch, None).await?;
-        // Attributes decide what git compares. Those of the work do not count.
-        if !first.attributes_changed().await? {
-            return Ok(first);
-        }
-        require_attribute_source().await?;
-        self.take(wanted, scratch, Some(&first.base)).await
-    }
-
-    async fn take(
-        &self,
-        wanted: &SnapshotWanted<'_>,
-        scratch: &Path,
-        attributes: Option<&str>,
-    ) -> Result<Snapshot> {
-        let places = self.places().await?;
+    pub async fn snapshot(&self, base: Option<&str>, scratch: &Path) -> Result<Snapshot> {
         let top = self.top();
-        let objects = places.objects.canonicalize().map_err(failed)?;
-        let folder = scratch.join(if attributes.is_some() { "room-2" } else { "room" });
-        private::make_folders(&folder).map_err(failed)?;
-        let base = match wanted.base {
+        let prefix = self.below_top(&top);
+        let base = match base {
             Some(base) => base.to_owned(),
             None => self.empty_tree().await?,
         };
-        let room = Room::make(&folder, &objects, &base).map_err(failed)?;
-        let mut git = room.git(self.folder()).with("GIT_WORK_TREE", &top);
-        if wanted.writes {
-            git = git.with("GIT_OBJECT_DIRECTORY", &objects);
+        let reading = Reading { top: &top, prefix: &prefix };
+        let (listing, objects) = Listing::read(self, &base, &reading).await?;
+        let listing = Arc::new(listing);
+        let room = Room::make(scratch, None, listing.letters).map_err(failed)?;
+        let rules = IgnoreRules::within(room.other_folder("rules"));
+        let (files, unseen) = (BTreeMap::new(), vec![]);
+        let mut look = Look { user: self, base: &base, room, rules, objects, listing, files, unseen };
+        look.walk(&top, &prefix).await?;
+        let claimed = look.add_claimed(&top, &prefix).await?;
+        look.room.require_untouched()?;
+        let Look { listing, files, mut unseen, .. } = look;
+        let (mut changed, unread) = walk::differing(&top, &files, &listing).await?;
+        unseen.extend(unread);
+        let is_there = |path: &Vec<u8>| top.join(OsStr::from_bytes(path)).symlink_metadata().is_ok();
+        changed.retain(is_there);
+        for path in files.keys().filter(|path| !listing.files.contains_key(*path)) {
+            match walk::unreadable(&top.join(OsStr::from_bytes(path))) {
+                None => drop(changed.insert(path.clone())),
+                Some(why) => unseen.push(Unseen { path: path.clone(), why }),
+            }
         }
-        if let Some(source) = attributes {
-            git = git.with("GIT_ATTR_SOURCE", source);
-        }
-        let index = folder.join("index");
-        let snapshot = Snapshot { git, base, index };
-        snapshot.fill(self, wanted, &folder).await?;
+        unseen.sort();
+        let cannot_be_seen =
+            |path: &[u8]| unseen.iter().any(|place| path.starts_with(&place.path) || place.path == path);
+        let is_gone = |path: &&Vec<u8>| {
+            path.starts_with(&prefix)
+                && !cannot_be_seen(path)
+                && (!files.contains_key(*path) || !is_there(path))
+        };
+        let gone = listing.files.keys().filter(is_gone).cloned().collect();
+        let (user, base) = (self.clone(), base.clone());
+        let pointers = BTreeMap::new();
+        let mut snapshot =
+            Snapshot { base, unseen, user, top, prefix, listing, changed, gone, files, pointers };
+        snapshot.check_submodules(claimed).await?;
         Ok(snapshot)
     }
 
@@ -87,195 +103,147 @@ impl Git {
         let folder = self.folder().canonicalize().unwrap_or_else(|_| self.folder().to_owned());
         folder.ancestors().find(|folder| is_repository(folder)).map(Path::to_owned).unwrap_or(folder)
     }
-}
-
-impl Snapshot {
-    /// Brings the index from the base to the files on disk.
-    async fn fill(&self, user: &Git, wanted: &SnapshotWanted<'_>, folder: &Path) -> Result<()> {
-        let git = &self.git;
-        git.run(["read-tree", self.base.as_str()]).await?;
-        match git.run(of_paths(&["add", "-u", "--"], wanted.paths)).await {
-            Err(GitError::Failed { words, .. }) if words.contains(NOTHING_THERE) => {}
-            updated => drop(updated?),
-        }
-        let listed = ["ls-files", "-z", "--others", "--exclude-standard"];
-        let mut new = self.paths(&listed, wanted).await?;
-        let ignored = ["ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory"];
-        let mut ignored = self.paths(&ignored, wanted).await?;
-        // Our own state is no work. What is tracked of it comes below.
-        new.retain(|path| !path.starts_with(OWN_STATE));
-        ignored.retain(|path| !path.starts_with(OWN_STATE));
-        if !ignored.is_empty() {
-            new.extend(self.wrongly_ignored(ignored, folder).await?);
-        }
-        new.extend(self.tracked(user, wanted).await?);
-        let files: BTreeSet<Vec<u8>> = self.expanded(new)?;
-        if !files.is_empty() {
-            let mut input = vec![];
-            for file in files {
-                input.extend_from_slice(b"./");
-                input.extend(file);
-                input.push(0);
-            }
-            let add = [COMMAND, "--add", "--replace", "-z", "--stdin"];
-            git.clone().with_input(input).run(add).await?;
-        }
-        Ok(())
-    }
-
-    /// Ignored paths that the base does not ignore. Folders come with their files, where they are not ignored as a whole.
-    async fn wrongly_ignored(&self, ignored: Vec<Vec<u8>>, folder: &Path) -> Result<Vec<Vec<u8>>> {
-        let rules = folder.join("rules");
-        private::make_folders(&rules).map_err(failed)?;
-        let list = ["ls-tree", "-r", "-z", "--full-tree", "--name-only", self.base.as_str()];
-        let all = self.git.run(list).await?;
-        let is_rules =
-            |name: &&[u8]| name.rsplit(|byte| *byte == b'/').next() == Some(IGNORE_FILE.as_bytes());
-        let names: Vec<&[u8]> = all.split(|byte| *byte == 0).filter(is_rules).collect();
-        if names.is_empty() {
-            return Ok(ignored);
-        }
-        let index = folder.join("rules-index");
-        let git =
-            self.git.clone().with("GIT_WORK_TREE", &rules).with("GIT_INDEX_FILE", &index).within(&rules);
-        git.run(["read-tree", self.base.as_str()]).await?;
-        let input = names.iter().fold(vec![], |mut all, name| {
-            all.extend_from_slice(name);
-            all.push(0);
-            all
-        });
-        git.clone().with_input(input).run(["checkout-index", "-f", "-q", "-z", "--stdin"]).await?;
-        // A folder that the base ignores is not looked into; of others each file counts.
-        let prefix = self.prefix();
-        let (folders, mut files): (Vec<_>, Vec<_>) =
-            ignored.into_iter().partition(|path| path.ends_with(b"/"));
-        let hidden = self.ignored_by(&git, &prefix, &folders).await?;
-        let open = folders.into_iter().filter(|folder| !hidden.contains(folder));
-        files.extend(self.expanded(open.collect())?);
-        let hidden = self.ignored_by(&git, &prefix, &files).await?;
-        Ok(files.into_iter().filter(|file| !hidden.contains(file)).collect())
-    }
-
-    /// Which of these paths the rules in the folder of `git` ignore.
-    async fn ignored_by(&self, git: &Git, prefix: &[u8], paths: &[Vec<u8>]) -> Result<BTreeSet<Vec<u8>>> {
-        if paths.is_empty() {
-            return Ok(BTreeSet::new());
-        }
-        let input = paths.iter().fold(vec![], |mut all, path| {
-            // Names such as `:!x` would be patterns.
-            all.extend_from_slice(b"./");
-            all.extend_from_slice(prefix);
-            all.extend_from_slice(path);
-            all.push(0);
-            all
-        });
-        let git = git.clone().with("GIT_INDEX_FILE", self.index.with_extension("none")).with_input(input);
-        let (_, said) = git.exit_and_bytes(["check-ignore", "--no-index", "-z", "--stdin"]).await?;
-        let start = b"./".len() + prefix.len();
-        let names = said.split(|byte| *byte == 0).filter(|name| name.len() > start);
-        Ok(names.map(|name| name[start..].to_vec()).collect())
-    }
-
-    /// What HEAD or the user's index has and the base has not: it is or will be committed, also where it is ignored.
-    async fn tracked(&self, user: &Git, wanted: &SnapshotWanted<'_>) -> Result<Vec<Vec<u8>>> {
-        let added = ["-z", "--name-only", "--diff-filter=A", "--no-renames", "--relative"];
-        let base = self.base.as_str();
-        let staged: Vec<&str> =
-            ["diff-index", "--cached"].into_iter().chain(added).chain([base, "--"]).collect();
-        // An index that cannot be read names nothing.
-        let mut said = user.run(of_paths(&staged, wanted.paths)).await.unwrap_or_default();
-        if let Some(head) = user.head().await?.filter(|head| head != base) {
-            let list = ["diff-tree", "-r"].into_iter().chain(added).chain([base, head.as_str(), "--"]);
-            said.extend(self.git.run(of_paths(&list.collect::<Vec<_>>(), wanted.paths)).await?);
-        }
-        let there = |name: &&[u8]| {
-            let path = self.git.folder().join(std::ffi::OsStr::from_bytes(name));
-            path.symlink_metadata().is_ok_and(|found| !found.is_dir())
-        };
-        let names = said.split(|byte| *byte == 0).filter(|name| !name.is_empty());
-        Ok(names.filter(there).map(<[u8]>::to_vec).collect())
-    }
-
-    async fn paths(&self, list: &[&str], wanted: &SnapshotWanted<'_>) -> Result<Vec<Vec<u8>>> {
-        let list: Vec<&str> = list.iter().copied().chain(["--"]).collect();
-        let said = self.git.run(of_paths(&list, wanted.paths)).await?;
-        Ok(said.split(|byte| *byte == 0).filter(|name| !name.is_empty()).map(<[u8]>::to_vec).collect())
-    }
-
-    /// The files, and those of folders: another repository inside of the worktree is work like any other.
-    fn expanded(&self, paths: Vec<Vec<u8>>) -> Result<BTreeSet<Vec<u8>>> {
-        let mut files = BTreeSet::new();
-        let mut open = paths;
-        while let Some(path) = open.pop() {
-            let Some(folder) = path.strip_suffix(b"/") else {
-                files.insert(path);
-                continue;
-            };
-            if files.len() > EMBEDDED_MAX {
-                return Err(GitError::unexpected(
-                    COMMAND,
-                    format!("more than {EMBEDDED_MAX} ignored files would be judged"),
-                ));
-            }
-            let real = self.git.folder().join(OsString::from_vec(folder.to_vec()));
-            for entry in std::fs::read_dir(&real).map_err(failed)? {
-                let entry = entry.map_err(failed)?;
-                let kind = entry.file_type().map_err(failed)?;
-                let mut below = path.clone();
-                below.extend_from_slice(entry.file_name().as_bytes());
-                if kind.is_dir() && entry.file_name() != GIT_FOLDER {
-                    below.push(b'/');
-                    open.push(below);
-                } else if kind.is_file() && entry.file_name() != GIT_FOLDER || kind.is_symlink() {
-                    files.insert(below);
-                }
-            }
-        }
-        Ok(files)
-    }
 
     /// The path of the folder in its worktree, with a `/` at its end.
-    fn prefix(&self) -> Vec<u8> {
-        let folder = self.git.folder().canonicalize().unwrap_or_else(|_| self.git.folder().to_owned());
-        let below = folder.strip_prefix(self.git.top()).map(|below| below.as_os_str().as_bytes().to_vec());
+    fn below_top(&self, top: &Path) -> Vec<u8> {
+        let folder = self.folder().canonicalize().unwrap_or_else(|_| self.folder().to_owned());
+        let below = folder.strip_prefix(top).map(|below| below.as_os_str().as_bytes().to_vec());
         let mut below = below.unwrap_or_default();
         if !below.is_empty() {
             below.push(b'/');
         }
         below
     }
+}
 
-    /// Whether the work has other attributes than the base.
-    async fn attributes_changed(&self) -> Result<bool> {
-        let list = ["diff-index", "--cached", "-z", "--name-only", "--no-renames", self.base.as_str()];
-        let said = self.git.run(list).await?;
-        let is_one =
-            |name: &[u8]| name.rsplit(|byte| *byte == b'/').next() == Some(ATTRIBUTES_FILE.as_bytes());
-        Ok(said.split(|byte| *byte == 0).any(is_one))
+impl Look<'_> {
+    /// Looks into one level of folders after the other. A folder that the rules ignore is not looked into, unless the
+    /// commit has files in it.
+    async fn walk(&mut self, top: &Path, prefix: &[u8]) -> Result<()> {
+        let own_state = [prefix, OWN_STATE].concat();
+        let mut folders = vec![prefix.to_vec()];
+        while !folders.is_empty() {
+            let (at, listing) = (top.to_owned(), Arc::clone(&self.listing));
+            let look = move || walk::look(&at, &folders, &listing);
+            let level = tokio::task::spawn_blocking(look).await;
+            let mut level = level.map_err(|error| failed(io::Error::other(error)))?;
+            // Our own state is no work, but for what is tracked of it.
+            level.unknown.retain(|(path, _)| !path.starts_with(&own_state));
+            self.files.extend(level.known);
+            let unseen = level.unseen.iter().filter(|place| !self.listing.files.contains_key(&place.path));
+            let asked: Vec<&[u8]> = level.unknown.iter().map(|(path, _)| path.as_slice()).collect();
+            let asked: Vec<&[u8]> =
+                asked.into_iter().chain(unseen.map(|place| place.path.as_slice())).collect();
+            let ignored = self.rules.ignored(&self.room, &self.listing, &mut self.objects, &asked).await?;
+            self.unseen.extend(level.unseen.into_iter().filter(|place| !ignored.contains(&place.path)));
+            folders = level.folders;
+            for (path, found) in level.unknown {
+                match found {
+                    _ if ignored.contains(&path) => {}
+                    None => folders.push(path),
+                    Some(found) => drop(self.files.insert(path, found)),
+                }
+            }
+            if self.files.len() > self.listing.files.len() + NEW_MAX {
+                let words = format!("more than {NEW_MAX} new files would be judged");
+                return Err(GitError::unexpected(COMMAND, words));
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds what is ignored, but HEAD or the user's index has: it is or will be committed. Returns the commits that they name
+    /// for submodules.
+    async fn add_claimed(&mut self, top: &Path, prefix: &[u8]) -> Result<BTreeSet<(Vec<u8>, String)>> {
+        const STAGED: &str = "diff-index --cached --raw -z --abbrev=64 --no-renames --ignore-submodules=none";
+        let staged = STAGED.split(' ').chain([self.base, "--"]);
+        // An index that cannot be read names nothing.
+        let said = self.user.clone().within(top).run(staged).await.unwrap_or_default();
+        let mut claimed = Claimed::default();
+        for (mode, id, path) in raw(&said).filter(|(_, _, path)| path.starts_with(prefix)) {
+            match mode {
+                SUBMODULE => drop(claimed.pointers.insert((path.to_vec(), id.to_owned()))),
+                _ if self.listing.files.contains_key(path) => {}
+                _ => drop(claimed.files.insert(path.to_vec())),
+            }
+        }
+        if self.objects.one("HEAD").await?.is_some_and(|head| head.id != self.base) {
+            let reading = Reading { top, prefix };
+            let of_head = self.listing.only_in(&mut self.objects, "HEAD", &reading).await?;
+            claimed.files.extend(of_head.files);
+            claimed.pointers.extend(of_head.pointers);
+        }
+        for name in claimed.files {
+            match top.join(OsStr::from_bytes(&name)).symlink_metadata() {
+                Ok(found) if found.is_symlink() => drop(self.files.insert(name, Found::Link)),
+                Ok(found) if found.is_file() => drop(self.files.insert(name, Found::File)),
+                _ => {}
+            }
+        }
+        Ok(claimed.pointers)
     }
 }
 
-fn of_paths(command: &[&str], paths: &[String]) -> Vec<String> {
-    command.iter().map(|word| (*word).to_owned()).chain(paths.iter().cloned()).collect()
+impl Snapshot {
+    pub fn is_unchanged(&self) -> bool {
+        self.changed.is_empty() && self.gone.is_empty()
+    }
+
+    /// Every file that is there, relative to the folder that was asked about, and whether it is a link.
+    pub fn files(&self) -> impl Iterator<Item = (&[u8], bool)> {
+        let below = |(path, found): (_, &Found)| {
+            let path: &Vec<u8> = path;
+            Some((path.strip_prefix(&self.prefix[..])?, *found == Found::Link))
+        };
+        self.files.iter().filter_map(below)
+    }
+
+    /// What a path of this snapshot is called in the folder that was asked about.
+    pub fn relative<'p>(&self, path: &'p [u8]) -> &'p [u8] {
+        path.strip_prefix(&self.prefix[..]).unwrap_or(path)
+    }
+
+    /// A submodule is committed as a pointer. So the commit that it points to, or will, must have the files of its folder.
+    async fn check_submodules(&mut self, mut claimed: BTreeSet<(Vec<u8>, String)>) -> Result<()> {
+        for module in &self.listing.submodules {
+            if let Some(head) = self.listing.sources[module.source].head().await? {
+                self.pointers.insert(module.path.clone(), head.clone());
+                claimed.insert((module.path.clone(), head));
+            }
+        }
+        for (path, id) in claimed {
+            if self.listing.pointers.get(&path) != Some(&id) && !self.is_as_committed(&path, &id).await? {
+                self.unseen.push(Unseen { path, why: UnseenReason::OtherCommit(id) });
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether the folder of a submodule has the files of this commit, and no others.
+    async fn is_as_committed(&self, path: &[u8], commit: &str) -> Result<bool> {
+        let folder = self.top.join(OsStr::from_bytes(path));
+        let Some(git) = repository_of(&self.user, &self.top, path, &folder).await else { return Ok(false) };
+        let reading = Reading { top: &folder, prefix: b"" };
+        let Ok((listing, _)) = Listing::read(&git, commit, &reading).await else { return Ok(false) };
+        let listing = Arc::new(listing);
+        let at = [path, b"/"].concat();
+        let below = |(path, found): (&Vec<u8>, &Found)| Some((path.strip_prefix(&at[..])?.to_vec(), *found));
+        let files: BTreeMap<Vec<u8>, Found> = self.files.iter().filter_map(below).collect();
+        let (other, unread) = walk::differing(&folder, &files, &listing).await?;
+        Ok(other.is_empty() && unread.is_empty() && files.keys().eq(listing.files.keys()))
+    }
+}
+
+/// The new mode, the new id and the path of each difference that git lists.
+pub(super) fn raw(said: &[u8]) -> impl Iterator<Item = (&str, &str, &[u8])> {
+    let mut fields = said.split(|byte| *byte == 0);
+    std::iter::from_fn(move || {
+        let head = std::str::from_utf8(fields.next()?.strip_prefix(b":")?).ok()?;
+        let words: Vec<&str> = head.split(' ').collect();
+        Some((*words.get(1)?, *words.get(3)?, fields.next()?))
+    })
 }
 
 fn failed(error: io::Error) -> GitError {
     GitError::unexpected(COMMAND, error.to_string())
-}
-
-/// Only newer versions of git can take attributes from a commit.
-async fn require_attribute_source() -> Result<()> {
-    let said = Git::at(Path::new("/")).text(["--version"]).await?;
-    let version = said.split_whitespace().nth(2).unwrap_or_default().to_owned();
-    let mut numbers = version.split('.').map(|part| part.parse::<u32>().unwrap_or(0));
-    let is_enough = (numbers.next(), numbers.next()) >= (Some(2), Some(43));
-    match is_enough {
-        true => Ok(()),
-        false => Err(GitError::unexpected(
-            "--version",
-            format!(
-                "the work changes {ATTRIBUTES_FILE}: git 2.43 or newer is needed to look at it, and this is {version}"
-            ),
-        )),
-    }
 }

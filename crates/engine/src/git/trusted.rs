@@ -1,7 +1,7 @@
 //! The files that a person trusts, as commits: the state of a remote's branch, asked at its pinned address, and the files
 //! of a working tree, kept as a commit of our own.
 
-use super::{Git, Result, SnapshotWanted};
+use super::{Git, Result};
 use crate::scratch::Scratch;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
@@ -116,9 +116,11 @@ impl Git {
         let failed = |error: std::io::Error| super::GitError::unexpected("write-tree", error.to_string());
         let folder = Scratch::new("trust").map_err(failed)?;
         let head = self.head().await?;
-        let wanted = SnapshotWanted { base: head.as_deref(), paths: &[".".to_owned()], writes: true };
-        let files = self.snapshot(&wanted, folder.path()).await?;
-        files.git.text(["write-tree"]).await
+        let files = self.snapshot(head.as_deref(), folder.path()).await?;
+        let compared = files.compare(folder.path()).await?;
+        let tree = files.write_tree(&compared, &[".".to_owned()], folder.path()).await?;
+        compared.require_untouched()?;
+        Ok(tree)
     }
 
     /// The paths that differ between two commits or trees, relative to the folder; what is outside of it is left out.

@@ -2,7 +2,7 @@
 
 use super::parse::{Defect, Parser};
 use super::{Change, ChangeLimits, ChangedFile};
-use crate::git::{Git, GitError, Snapshot, SnapshotWanted};
+use crate::git::{Git, GitError, Snapshot, Unseen, UnseenReason};
 use crate::scratch::Scratch;
 use crate::workspace::{FolderFiles, Root, require_file};
 use countersign_core::digest::{Digest, Parts};
@@ -26,6 +26,9 @@ pub enum ChangeError {
     Empty { base: Option<String> },
     #[error("more than {0} files have changed")]
     TooManyFiles(usize),
+    /// Something is there that cannot be looked at.
+    #[error("{0}")]
+    Unseen(String),
     #[error(transparent)]
     Git(#[from] GitError),
     /// A folder of ours could not be used.
@@ -40,6 +43,7 @@ impl ChangeError {
             Self::TooManyFiles { .. } | Self::Git(GitError::TooMuchOutput { .. }) => {
                 Outcome::NoVerdict(NoVerdict::TooLong)
             }
+            Self::Unseen(_) => Outcome::NoVerdict(NoVerdict::Unverified),
             Self::Git(GitError::TimedOut { .. }) => Outcome::NoVerdict(NoVerdict::Timeout),
             Self::Git(_) => Outcome::Usage,
             Self::Io(_) => Outcome::Internal,
@@ -47,7 +51,7 @@ impl ChangeError {
     }
 }
 
-/// Everything below the root that differs since the base. Two processes, and two more where the tree is kept.
+/// Everything below the root that differs since the base.
 pub async fn change(root: &Root, wanted: &ChangeWanted) -> Result<Change, ChangeError> {
     let Compared { files, list, tree } = compare(root, wanted, true).await?;
     if files.is_empty() {
@@ -56,7 +60,7 @@ pub async fn change(root: &Root, wanted: &ChangeWanted) -> Result<Change, Change
     Ok(Change { base: wanted.base.clone(), fingerprint: named(wanted, &list), files, tree, seen: vec![] })
 }
 
-/// Names the state of the files against the base, as [`Change::fingerprint`] does. Two processes.
+/// Names the state of the files against the base, as [`Change::fingerprint`] does.
 pub async fn fingerprint(root: &Root, wanted: &ChangeWanted) -> Result<Digest, ChangeError> {
     let compared = compare(root, wanted, false).await?;
     Ok(named(wanted, &compared.list))
@@ -65,14 +69,9 @@ pub async fn fingerprint(root: &Root, wanted: &ChangeWanted) -> Result<Digest, C
 /// Every file below the root that the base does not ignore, or that it or HEAD has; with what cannot be judged, in words.
 pub async fn listed(root: &Root, base: Option<&str>) -> Result<FolderFiles, ChangeError> {
     let folder = Scratch::new("change")?;
-    let wanted = ChangeWanted { base: base.map(str::to_owned), ..ChangeWanted::default() };
-    let snapshot = SnapshotWanted { base, paths: &paths(&wanted), writes: false };
-    let Snapshot { git, .. } = Git::at(root.path()).snapshot(&snapshot, folder.path()).await?;
-    let said = git.run(["ls-files", "-s", "-z"]).await?;
+    let snapshot = Git::at(root.path()).snapshot(base, folder.path()).await?;
     let mut found = FolderFiles::default();
-    for entry in said.split(|byte| *byte == 0).filter(|entry| !entry.is_empty()) {
-        let Some(tab) = entry.iter().position(|byte| *byte == b'\t') else { continue };
-        let (mode, name) = (&entry[..tab.min(6)], &entry[tab + 1..]);
+    for (name, is_link) in snapshot.files() {
         let shown = || countersign_core::text::visible_line(&String::from_utf8_lossy(name)).into_owned();
         if name.starts_with(b".") || name.windows(2).any(|pair| pair == b"/.") {
             // Hidden files are no part of the project as a whole; of a change they are.
@@ -80,16 +79,14 @@ pub async fn listed(root: &Root, base: Option<&str>) -> Result<FolderFiles, Chan
         }
         match std::str::from_utf8(name) {
             Err(_) => found.left_out.push(format!("`{}` is not judged: its name is not UTF-8", shown())),
-            Ok(_) if mode == b"160000" => {
-                found.left_out.push(format!("`{}` is not judged: it is another repository", shown()));
-            }
-            Ok(path) if mode == b"120000" => match require_file(root, path) {
+            Ok(path) if is_link => match require_file(root, path) {
                 Ok(()) => found.files.push(path.to_owned()),
                 Err(problem) => found.left_out.push(problem.to_string()),
             },
             Ok(path) => found.files.push(path.to_owned()),
         }
     }
+    found.left_out.extend(snapshot.unseen.iter().map(|place| unseen_words(&snapshot, place)));
     Ok(found)
 }
 
@@ -104,20 +101,26 @@ struct Compared {
 }
 
 async fn compare(root: &Root, wanted: &ChangeWanted, patches: bool) -> Result<Compared, ChangeError> {
-    let user = Git::at(root.path());
     let folder = Scratch::new("change")?;
     let paths = paths(wanted);
+    let snapshot = Git::at(root.path()).snapshot(wanted.base.as_deref(), folder.path()).await?;
+    if let Some(place) = snapshot.unseen.first() {
+        return Err(ChangeError::Unseen(unseen_words(&snapshot, place)));
+    }
+    let mut parser = Parser::new(wanted.limits);
     let writes = wanted.keeps_tree && patches;
-    let snapshot = SnapshotWanted { base: wanted.base.as_deref(), paths: &paths, writes };
-    let Snapshot { git, base, .. } = user.snapshot(&snapshot, folder.path()).await?;
-    user.verify_trees(&base).await?;
+    if snapshot.is_unchanged() && !writes {
+        let (files, list) = parser.finish(patches).map_err(|defect| defective(defect, wanted))?;
+        return Ok(Compared { files, list, tree: None });
+    }
+    let compared = snapshot.compare(folder.path()).await?;
     let mut args: Vec<String> = COMPARE.split_whitespace().map(str::to_owned).collect();
     args.extend(patches.then(|| "-p".to_owned()));
-    args.extend([base, "--".to_owned()]);
-    args.extend(paths);
-    let mut parser = Parser::new(wanted.limits);
+    args.extend([compared.old.clone(), "--".to_owned()]);
+    args.extend(paths.iter().cloned());
     let mut defect = None;
-    let streamed = git
+    let streamed = compared
+        .git
         .stream(args, wanted.limits.diff_bytes_max, |piece| {
             parser.feed(piece).map_err(|found| {
                 defect = Some(found);
@@ -129,11 +132,29 @@ async fn compare(root: &Root, wanted: &ChangeWanted, patches: bool) -> Result<Co
         Some(defect) => return Err(defective(defect, wanted)),
         None => streamed?,
     };
-    // The patches show what differs from these.
-    user.verify(parser.old_ids()).await?;
     let (files, list) = parser.finish(patches).map_err(|defect| defective(defect, wanted))?;
-    let tree = if writes { Some(git.text(["write-tree"]).await?) } else { None };
+    let tree = match writes {
+        true => Some(snapshot.write_tree(&compared, &paths, folder.path()).await?),
+        false => None,
+    };
+    compared.require_untouched()?;
     Ok(Compared { files, list, tree })
+}
+
+/// Why a place cannot be judged.
+fn unseen_words(snapshot: &Snapshot, place: &Unseen) -> String {
+    let path = String::from_utf8_lossy(snapshot.relative(&place.path)).into_owned();
+    let path = countersign_core::text::visible_line(&path).into_owned();
+    match &place.why {
+        UnseenReason::Unreadable(why) => format!("`{path}` cannot be read: {why}"),
+        UnseenReason::Special => format!("`{path}` is not a file: it is a pipe, a socket or a device"),
+        UnseenReason::OtherCommit(commit) => {
+            format!(
+                "the submodule `{path}` has commit {commit} checked out, whose files are other than those on disk"
+            )
+        }
+        UnseenReason::Pointer => format!("`{path}` is kept by Git LFS: only its pointer can be shown"),
+    }
 }
 
 /// Neither settings nor attributes decide what a reviewer sees. `--text` because an attribute can call any file binary;

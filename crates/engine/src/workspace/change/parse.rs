@@ -155,17 +155,6 @@ impl Parser {
         Ok(())
     }
 
-    /// The ids of what was there before.
-    pub fn old_ids(&self) -> Vec<String> {
-        let old = |record: &Record| {
-            let mut fields = record.head.trim_start_matches(':').split(' ');
-            let (mode, id) = (fields.next()?, fields.nth(1)?);
-            // Nothing was there, or a commit of another repository.
-            (!matches!(mode, "000000" | "160000")).then(|| id.to_owned())
-        };
-        self.records.iter().filter_map(old).collect()
-    }
-
     /// The files and the digest of their list, if everything belongs together; `patches` is false where there are none.
     pub fn finish(mut self, patches: bool) -> Result<(Vec<ChangedFile>, Digest), Defect> {
         let rest = std::mem::take(&mut self.rest);

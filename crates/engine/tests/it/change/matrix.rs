@@ -3,7 +3,7 @@
 use super::{patch, refused, seen, since, told, wanted};
 use countersign_core::outcome::{NoVerdict, Outcome};
 use countersign_engine::git::Git;
-use countersign_engine::workspace::{ChangeError, ChangeLimits, ChangeWanted, Shape};
+use countersign_engine::workspace::{Change, ChangeError, ChangeLimits, ChangeWanted, Shape};
 use countersign_testkit::Repository;
 use std::os::unix::fs::{PermissionsExt, symlink};
 
@@ -120,21 +120,43 @@ async fn a_merge_in_progress_is_shown_as_the_files_are() {
 }
 
 #[tokio::test]
-async fn a_submodule_is_a_pointer() {
-    let (library, first) = started();
+async fn attack_18_the_files_of_a_submodule_are_judged() {
+    let (library, _) = started();
+    library.write("a.md", "one\n").commit("first");
     let (repository, _) = started();
     let url = library.root().to_str().unwrap();
     repository.git(["submodule", "add", "-q", url, "lib"]);
     let base = repository.commit("with a submodule");
     // What a file of the judged work says about submodules does not hide one.
     repository.git(["config", "-f", ".gitmodules", "submodule.lib.ignore", "all"]);
-    let second = library.write("more.md", "x\n").commit("second");
+    library.write("more.md", "x\n").commit("second");
     repository.git(["-C", "lib", "pull", "-q"]);
-    let change = since(&repository, &base).await;
-    let lib = change.files.iter().find(|file| file.path == "lib").unwrap();
-    assert_eq!(lib.shape, Shape::Submodule);
-    let pointers = format!("-Subproject commit {first}\n+Subproject commit {second}\n");
-    assert!(lib.patch.ends_with(&pointers), "{}", lib.patch);
+    let lib = |change: &Change| -> Vec<String> {
+        told(change).into_iter().filter(|line| line.contains("lib/")).collect()
+    };
+    assert_eq!(lib(&since(&repository, &base).await), ["added lib/more.md +1 -0"], "another commit");
+    repository.write("lib/a.md", "two\n");
+    // What is committed would be the commit of the submodule, and not what is on disk.
+    let error = refused(&repository, &wanted(Some(&base))).await.to_string();
+    assert!(error.contains("the submodule `lib` has commit"), "{error}");
+    repository.git(["-C", "lib", "reset", "-q", "--hard", "HEAD~1"]);
+    repository.write("lib/a.md", "two\n");
+    assert_eq!(lib(&since(&repository, &base).await), ["modified lib/a.md +1 -1"], "other files");
+    // A pointer that is only in the index or in a commit.
+    repository.git(["-C", "lib", "reset", "-q", "--hard"]);
+    let other = library.write("more.md", "BAD\n").commit("third");
+    repository.git(["-C", "lib", "fetch", "-q"]);
+    repository.git(["update-index", "--cacheinfo", &format!("160000,{other},lib")]);
+    let error = refused(&repository, &wanted(Some(&base))).await.to_string();
+    assert!(error.contains(&other), "{error}");
+    repository.git(["reset", "-q"]);
+    // A folder in place of the submodule.
+    std::fs::remove_file(repository.path("lib/.git")).unwrap();
+    repository.write("lib/new.md", "BAD\n");
+    assert_eq!(lib(&since(&repository, &base).await), ["added lib/new.md +1 -0"], "a plain folder");
+    std::fs::remove_dir_all(repository.path("lib")).unwrap();
+    std::fs::create_dir(repository.path("lib")).unwrap();
+    assert_eq!(lib(&since(&repository, &base).await), [""; 0], "not checked out");
 }
 
 /// SVC-4.

@@ -1,0 +1,249 @@
+//! The difference between a commit and the files on disk, in a room that has only the objects which differ, each compared
+//! with its id: neither the repository nor a process that writes into it or into the room decides what is shown.
+
+use super::objects::{Objects, Part, SUBMODULE, missing};
+use super::room::{Room, touched};
+use super::snapshot::{Snapshot, raw};
+use super::walk::Unseen;
+use super::{Git, GitError, Result};
+use crate::{private, stamp};
+use countersign_core::digest::Digest;
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+const COMMAND: &str = "update-index";
+const ATTRIBUTES_FILE: &[u8] = b".gitattributes";
+const NOTHING: &str = "0000000000000000000000000000000000000000";
+/// The name under which the contents of one object are kept on the way.
+const CONTENTS: &str = "contents";
+
+/// A snapshot and what it is compared with, in a room of their own.
+pub struct Compared {
+    /// Git in the room, in the folder that was asked about.
+    pub git: Git,
+    /// A tree with the files of the commit that differ.
+    pub old: String,
+    /// What is there but cannot be shown.
+    pub unseen: Vec<Unseen>,
+    scratch: PathBuf,
+    room: Room,
+    stamp: Digest,
+}
+
+impl Snapshot {
+    /// Makes the room, in a folder of ours.
+    pub async fn compare(&self, scratch: &Path) -> Result<Compared> {
+        let scratch = scratch.join("compared");
+        private::make_folders(&scratch).map_err(failed)?;
+        let room = Room::make(&scratch, None, self.listing.letters).map_err(failed)?;
+        let git = room.git(&self.top);
+        let attributes = self.attributes(&git, &scratch).await?;
+        let git = match &attributes {
+            Some(tree) => git.with("GIT_ATTR_SOURCE", tree),
+            None => git,
+        };
+        let old = self.old(&git, &scratch).await?;
+        let mut changed = vec![];
+        for path in &self.changed {
+            changed.extend_from_slice(b"./");
+            changed.extend_from_slice(path);
+            changed.push(0);
+        }
+        let gone = list(self.gone.iter().map(Vec::as_slice));
+        git.clone().with_input(gone).run([COMMAND, "--force-remove", "-z", "--stdin"]).await?;
+        git.clone().with_input(changed).run([COMMAND, "--add", "--replace", "-z", "--stdin"]).await?;
+        let git = git.within(self.user.folder());
+        // From here on only we read.
+        let stamp = stamp::of(&scratch).map_err(failed)?;
+        let staged = git.clone().within(&self.top).run(["ls-files", "-s", "-z"]).await?;
+        let ids: BTreeSet<String> = entries(&staged).map(|(_, id, _)| id.to_owned()).collect();
+        let ids: Vec<String> = ids.into_iter().collect();
+        git.objects()?.check(&ids).await?;
+        Ok(Compared { git, old, unseen: self.unseen.clone(), scratch, room, stamp })
+    }
+
+    /// A tree with the attributes of the commit, if there are any there or in the work: those of the work do not count.
+    async fn attributes(&self, git: &Git, scratch: &Path) -> Result<Option<String>> {
+        let is_one = |path: &Vec<u8>| path.rsplit(|byte| *byte == b'/').next() == Some(ATTRIBUTES_FILE);
+        let of_base: BTreeSet<Vec<u8>> =
+            self.listing.files.keys().filter(|path| is_one(path)).cloned().collect();
+        let is_changed = self.changed.iter().chain(&self.gone).any(is_one);
+        if of_base.is_empty() && !is_changed || !is_changed && !has_attribute_source().await? {
+            return Ok(None);
+        }
+        require_attribute_source().await?;
+        let tree = self.tree_of(git, &of_base, scratch).await?;
+        git.run(["read-tree", "--empty"]).await?;
+        Ok(Some(tree))
+    }
+
+    /// A tree with the files of the commit that differ; the index has them too.
+    async fn old(&self, git: &Git, scratch: &Path) -> Result<String> {
+        let listed = self.changed.iter().chain(&self.gone);
+        let listed = listed.filter(|path| self.listing.files.contains_key(*path)).cloned().collect();
+        self.tree_of(git, &listed, scratch).await
+    }
+
+    /// A tree with some files of the commit, whose contents are brought into the room.
+    async fn tree_of(&self, git: &Git, paths: &BTreeSet<Vec<u8>>, scratch: &Path) -> Result<String> {
+        let mut by_source: BTreeMap<usize, BTreeSet<String>> = BTreeMap::new();
+        let mut info = vec![];
+        for path in paths {
+            let Some(file) = self.listing.files.get(path) else { continue };
+            by_source.entry(file.source).or_default().insert(file.id.clone());
+            info.extend(entry(&file.mode, &file.id, path));
+        }
+        for (source, ids) in by_source {
+            let mut from = self.listing.sources[source].objects()?;
+            bring(&mut from, ids.into_iter().collect(), git, scratch).await?;
+        }
+        git.clone().with_input(info).run([COMMAND, "-z", "--index-info"]).await?;
+        git.text(["write-tree"]).await
+    }
+
+    /// The files on disk as a tree of the repository, exactly as they were compared; only below these pathspecs.
+    pub async fn write_tree(&self, compared: &Compared, paths: &[String], scratch: &Path) -> Result<String> {
+        let scratch = scratch.join("written");
+        private::make_folders(&scratch).map_err(failed)?;
+        let objects = self.user.clone().within(&self.top).places().await?.objects;
+        let objects = objects.canonicalize().map_err(failed)?;
+        let room = Room::make(&scratch, Some(&objects), self.listing.letters).map_err(failed)?;
+        let git = room.git(&self.top).with("GIT_OBJECT_DIRECTORY", &objects);
+        git.run(["read-tree", self.base.as_str()]).await?;
+        let list = "diff-index --cached --raw -z --no-renames --full-index --abbrev=64".split(' ');
+        let list = list.map(str::to_owned).chain([compared.old.clone(), "--".to_owned()]);
+        let said = compared.git.run(list.chain(paths.iter().cloned())).await?;
+        let (mut info, mut ids) = (vec![], BTreeSet::new());
+        let is_in_submodule = |path: &[u8]| {
+            let mut modules = self.listing.submodules.iter();
+            modules
+                .any(|module| path.strip_prefix(&module.path[..]).is_some_and(|rest| rest.starts_with(b"/")))
+        };
+        for (mode, id, path) in raw(&said).filter(|(_, _, path)| !is_in_submodule(path)) {
+            if mode == "000000" {
+                info.extend(entry("0", NOTHING, path));
+                continue;
+            }
+            ids.insert(id.to_owned());
+            info.extend(entry(mode, id, path));
+        }
+        info.extend(self.pointers.iter().flat_map(|(path, id)| entry(SUBMODULE, id, path)));
+        let ids: Vec<String> = ids.into_iter().collect();
+        bring(&mut compared.git.objects()?, ids.clone(), &git, &scratch).await?;
+        // An object that was there before has not been written again.
+        git.objects()?.check(&ids).await?;
+        git.clone().with_input(info).run([COMMAND, "-z", "--index-info"]).await?;
+        let tree = git.text(["write-tree"]).await?;
+        room.require_untouched()?;
+        git.verify_trees(&tree).await?;
+        Ok(tree)
+    }
+}
+
+impl Compared {
+    /// Nothing was written here since the files were taken in.
+    pub fn require_untouched(&self) -> Result<()> {
+        self.room.require_untouched()?;
+        match stamp::of(&self.scratch).map_err(failed)? == self.stamp {
+            true => Ok(()),
+            false => Err(touched()),
+        }
+    }
+}
+
+/// Brings contents from one repository into another. Their ids are compared on both sides.
+async fn bring(from: &mut Objects, ids: Vec<String>, to: &Git, scratch: &Path) -> Result<()> {
+    if ids.is_empty() {
+        return Ok(());
+    }
+    let folder = scratch.join(CONTENTS);
+    private::make_folders(&folder).map_err(failed)?;
+    let file = |id: &str| folder.join(id);
+    let mut wanted = ids.iter();
+    let mut open = None;
+    from.stream(&ids, |part| {
+        match part {
+            Part::Missing => return Err(missing(wanted.next().map_or("", String::as_str))),
+            Part::Begin { id, .. } => {
+                if wanted.next().is_none_or(|wanted| wanted != id) {
+                    return Err(missing(id));
+                }
+                open = Some(private::make_file(&file(id)).map_err(failed)?);
+            }
+            Part::Bytes(bytes) => {
+                open.as_mut().map_or(Ok(()), |file| file.write_all(bytes)).map_err(failed)?;
+            }
+            Part::End => open = None,
+        }
+        Ok(())
+    })
+    .await?;
+    let names = ids.iter().fold(vec![], |mut all, id| {
+        all.extend_from_slice(file(id).as_os_str().as_encoded_bytes());
+        all.push(b'\n');
+        all
+    });
+    let write = ["hash-object", "-w", "--no-filters", "--stdin-paths"];
+    let written = to.clone().with_input(names).text(write).await?;
+    let is_same = written.lines().eq(ids.iter().map(String::as_str));
+    std::fs::remove_dir_all(&folder).map_err(failed)?;
+    match is_same {
+        true => Ok(()),
+        false => Err(touched()),
+    }
+}
+
+/// A line for `update-index --index-info`.
+fn entry(mode: &str, id: &str, path: &[u8]) -> Vec<u8> {
+    let mut line = format!("{mode} {id}\t").into_bytes();
+    line.extend_from_slice(path);
+    line.push(0);
+    line
+}
+
+fn list<'p>(paths: impl Iterator<Item = &'p [u8]>) -> Vec<u8> {
+    paths.fold(vec![], |mut all, path| {
+        all.extend_from_slice(path);
+        all.push(0);
+        all
+    })
+}
+
+/// Mode, id and path of each entry of an index.
+fn entries(said: &[u8]) -> impl Iterator<Item = (&str, &str, &[u8])> {
+    said.split(|byte| *byte == 0).filter_map(|line| {
+        let tab = line.iter().position(|byte| *byte == b'\t')?;
+        let mut words = std::str::from_utf8(&line[..tab]).ok()?.split(' ');
+        Some((words.next()?, words.next()?, &line[tab + 1..]))
+    })
+}
+
+fn failed(error: io::Error) -> GitError {
+    GitError::unexpected(COMMAND, error.to_string())
+}
+
+/// The version of git, and whether it can take attributes from a tree.
+async fn attribute_source() -> Result<(String, bool)> {
+    let said = Git::at(Path::new("/")).text(["--version"]).await?;
+    let version = said.split_whitespace().nth(2).unwrap_or_default().to_owned();
+    let mut numbers = version.split('.').map(|part| part.parse::<u32>().unwrap_or(0));
+    let is_enough = (numbers.next(), numbers.next()) >= (Some(2), Some(43));
+    Ok((version, is_enough))
+}
+
+async fn has_attribute_source() -> Result<bool> {
+    Ok(attribute_source().await?.1)
+}
+
+async fn require_attribute_source() -> Result<()> {
+    match attribute_source().await? {
+        (_, true) => Ok(()),
+        (version, false) => Err(GitError::unexpected(
+            "--version",
+            format!(
+                "the work changes .gitattributes: git 2.43 or newer is needed to look at it, and this is {version}"
+            ),
+        )),
+    }
+}
