@@ -20,6 +20,13 @@ pub struct Base {
     pub warnings: Vec<String>,
 }
 
+impl Base {
+    /// Whether the caller of a gate chose the configuration or the reviewer.
+    pub fn is_chosen(&self) -> bool {
+        self.project.authority.as_ref().is_some_and(|authority| authority.is_chosen)
+    }
+}
+
 /// Finds the base of the change, and the project with the configuration of that commit: a change does not choose its
 /// judge. `from_worktree` takes the configuration of the worktree instead.
 pub async fn base(

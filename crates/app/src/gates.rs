@@ -13,10 +13,10 @@ pub fn of(project: &Project, ledger: &Ledger, review: &Review) -> Result<Option<
     if !ledger.is_kept() {
         return Ok(Some(Gates { count: false, why: vec!["it is not recorded".to_owned()] }));
     }
-    let gate = match (&project.authority, &project.gate) {
-        (Some(_), _) => project,
-        (None, Some(Ok(gate))) => gate.as_ref(),
-        (None, Some(Err(why))) => return Ok(Some(Gates { count: false, why: vec![why.clone()] })),
+    let gate = match (&project.gate, &project.authority) {
+        (Some(Ok(gate)), _) => gate.as_ref(),
+        (Some(Err(why)), _) => return Ok(Some(Gates { count: false, why: vec![why.clone()] })),
+        (None, Some(_)) => project,
         (None, None) => return Ok(None),
     };
     let rules = match gate.config.rules.as_slice() {

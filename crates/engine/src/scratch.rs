@@ -13,6 +13,8 @@ use std::sync::{Mutex, MutexGuard, Once, PoisonError};
 use tempfile::TempDir;
 
 const PREFIX: &str = "countersign-";
+/// The folder for all users, where nobody can rename what is not theirs, nor the folder.
+const SHARED: &str = "/tmp";
 const LOCK: &str = ".countersign-lock";
 /// How often to try for a folder that no other process takes for an abandoned one.
 const MAX_TRIES: u32 = 16;
@@ -30,8 +32,22 @@ pub struct Scratch {
 impl Scratch {
     /// Makes one, with a name that says what it is for.
     pub fn new(what: &str) -> io::Result<Self> {
+        Self::made(std::env::temp_dir(), what)
+    }
+
+    /// Makes one that cannot be exchanged unseen: not in a folder of this user, which could be replaced as a whole.
+    pub fn shielded(what: &str) -> io::Result<Self> {
+        let usual = std::env::temp_dir();
+        let user = rustix::process::getuid();
+        let is_own = |folder: &Path| folder.metadata().is_ok_and(|found| found.uid() == user.as_raw());
+        let shared = Path::new(SHARED);
+        let is_usable = !is_own(shared) && rustix::fs::access(shared, rustix::fs::Access::WRITE_OK).is_ok();
+        let is_better = !user.is_root() && is_own(&usual) && is_usable;
+        Self::made(if is_better { shared.to_owned() } else { usual }, what)
+    }
+
+    fn made(within: PathBuf, what: &str) -> io::Result<Self> {
         static SWEPT: Once = Once::new();
-        let within = std::env::temp_dir();
         let scratch = Self::within(&within, what)?;
         in_use().insert(scratch.path().to_owned());
         // No caller waits for it. If this process ends first, the next one goes on.

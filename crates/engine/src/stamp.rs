@@ -17,6 +17,31 @@ pub fn of(path: &Path) -> io::Result<Digest> {
     Ok(parts.digest())
 }
 
+/// What a folder was like, with some of the folders that it is in: one that was replaced for a moment leaves another stamp,
+/// wherever on the way that was.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stamp {
+    folders: usize,
+    digest: Digest,
+}
+
+impl Stamp {
+    /// Of a folder with everything in it, and of as many folders around it, the nearest first, without what else they have.
+    pub fn of(path: &Path, folders: usize) -> io::Result<Self> {
+        let mut parts = Parts::new("stamp/2");
+        for folder in path.ancestors().skip(1).take(folders) {
+            add(&mut parts, &folder.symlink_metadata()?);
+        }
+        walk(path, &mut parts, 0)?;
+        Ok(Self { folders, digest: parts.digest() })
+    }
+
+    /// Whether anybody wrote there since, also if it is now as it was.
+    pub fn is_touched(&self, path: &Path) -> bool {
+        Self::of(path, self.folders).ok().as_ref() != Some(self)
+    }
+}
+
 /// The stamp of a file or folder itself, for the caller's own list.
 pub(crate) fn add(parts: &mut Parts, found: &Metadata) {
     for number in [found.dev(), found.ino(), found.size(), found.mode().into()] {
@@ -89,5 +114,11 @@ mod tests {
             assert_eq!(fs::read(&file).unwrap(), b"good", "{name}");
         }
         assert!(of(&top.join("none")).is_err());
+        let before = Stamp::of(&top.join("tools"), 1).unwrap();
+        while !before.is_touched(&top.join("tools")) {
+            let away = top.with_extension("away");
+            fs::rename(top, &away).unwrap();
+            fs::rename(&away, top).unwrap();
+        }
     }
 }

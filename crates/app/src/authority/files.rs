@@ -73,8 +73,8 @@ impl Judging {
             return Ok(Self { below, commands, ..Self::default() });
         };
         let failed = |error: std::io::Error| Failure::internal(error.to_string());
-        let scratch = Scratch::new("trust").map_err(failed)?;
-        let files = Git::at(top).check_out(tree, &scratch.path().join("checkout")).await;
+        let scratch = Scratch::shielded("trust").map_err(failed)?;
+        let files = Git::at(top).check_out(tree, &scratch.path().join("checkout"), 1).await;
         // Wherever the programs are: it is about their scripts here.
         let places = TrustedPlaces::new(top, ["/".into()]);
         let CommitFiles { files, stamp } = files.map_err(source::internal)?;

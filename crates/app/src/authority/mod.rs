@@ -44,6 +44,8 @@ pub struct Authority {
     pub tip: Option<String>,
     /// Whether this is a job of CI, whose caller is trusted.
     pub is_job: bool,
+    /// Whether the caller chose the configuration or the reviewer. Other gates do not use them then.
+    pub is_chosen: bool,
     /// What was ignored, and what could not be confirmed, in sentences for people.
     pub notices: Vec<String>,
     /// The variables that were not used. Agent programs set some themselves, so this is no news to their users.
@@ -85,6 +87,8 @@ impl Project {
         let Files { source, commit, tip, configuration, user, trusted, is_job, notices: more } = found;
         notices.extend(more);
         let mut gathered = gathered(&site.root, configuration, user);
+        let chosen = [&flags.config, &environment.config].into_iter().any(Option::is_some);
+        let is_chosen = chosen || flags.reviewer.is_some() || environment.reviewer.is_some();
         let named = [
             (flags.config.as_ref(), Origin::Flag("--config")),
             (environment.config.as_ref(), Origin::Environment("COUNTERSIGN_CONFIG")),
@@ -104,15 +108,17 @@ impl Project {
         let surroundings = programs.surroundings(project.root.path());
         notices.extend(files::changed_scripts(&site, &project, &surroundings, &source).await);
         let trusted = trusted.map(Arc::new);
-        let authority = Authority { source, commit, tip, is_job, notices, variables, trusted, programs };
+        let authority =
+            Authority { source, commit, tip, is_job, is_chosen, notices, variables, trusted, programs };
         Ok(Self { authority: Some(Arc::new(authority)), ..project })
     }
 
     /// Looks up what gates use here. A question is then asked as a gate asks it where nothing differs, and its answer says
     /// whether gates count it.
     pub async fn beside_gate(mut self) -> Self {
-        if self.authority.is_none() {
-            let gate = Self::for_gate(self.here.clone(), &Flags::default(), FlagsFrom::Caller).await;
+        if self.authority.as_ref().is_none_or(|authority| authority.is_chosen) {
+            // Other gates do not see what this caller typed or set.
+            let gate = Self::for_gate(self.here.clone(), &Flags::default(), FlagsFrom::Settings).await;
             let why = |failure: Failure| match failure.code {
                 crate::Code::NotTrusted => "no person has trusted this project yet".to_owned(),
                 _ => failure.message,

@@ -13,6 +13,7 @@ use countersign_engine::config::{Config, ReviewerKind};
 use countersign_engine::engine::{GateSurroundings, Surroundings};
 use countersign_engine::git::{CommitFiles, Git, is_repository};
 use countersign_engine::installed::{TRUSTED_FOLDERS, TrustedPlaces, folder_to_record};
+use countersign_engine::private;
 use countersign_engine::programs::{gate_environment, needs_trust};
 use countersign_engine::scratch::Scratch;
 use serde::{Deserialize, Serialize};
@@ -25,6 +26,10 @@ const HOME: &str = "HOME";
 const PATH: &str = "PATH";
 /// Where the trusted files are kept, below the home of the user.
 const CACHE: &str = ".cache/countersign/trusted";
+/// The folders from `.cache` on that a checkout is in.
+const CACHE_FOLDERS: usize = 4;
+/// The folders for checkouts, all made at once: a new checkout then touches no folder that another one is in, but by chance.
+const CACHE_PARTS: u16 = 256;
 
 /// The value of a variable that steers. One with a password is kept as its digest alone.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -184,8 +189,8 @@ pub(super) async fn find(
     {
         let git = Git::at(top);
         let home = trusted.and_then(|trusted| trusted.home.clone()).or_else(own_home);
-        let kept = match home.map(|home| home.join(CACHE).join(repository_name(&git, commit))) {
-            Some(folder) => git.check_out(commit, &folder).await.ok(),
+        let kept = match home.and_then(|home| cache_folder(&home.join(CACHE), &git, commit)) {
+            Some(folder) => git.check_out(commit, &folder, CACHE_FOLDERS).await.ok(),
             None => None,
         };
         match kept {
@@ -193,8 +198,8 @@ pub(super) async fn find(
             None => {
                 // A folder that cannot be written, as in a sandbox.
                 let scratch =
-                    Scratch::new("trusted").map_err(|error| Failure::internal(error.to_string()))?;
-                let files = git.check_out(commit, &scratch.path().join("checkout")).await;
+                    Scratch::shielded("trusted").map_err(|error| Failure::internal(error.to_string()))?;
+                let files = git.check_out(commit, &scratch.path().join("checkout"), 1).await;
                 programs.checkout = Some(files.map_err(internal)?);
                 programs._scratch = Some(Arc::new(scratch));
             }
@@ -210,9 +215,15 @@ fn tools(folder: PathBuf) -> Option<PathBuf> {
     Some(around.map(Path::to_owned).unwrap_or(real))
 }
 
-fn repository_name(git: &Git, commit: &str) -> String {
+/// The folder for the files of a commit. None where the cache cannot be written.
+fn cache_folder(cache: &Path, git: &Git, commit: &str) -> Option<PathBuf> {
+    let name = |part: u16| format!("{part:02x}");
+    if !cache.join(name(CACHE_PARTS - 1)).is_dir() {
+        (0..CACHE_PARTS).try_for_each(|part| private::make_folders(&cache.join(name(part)))).ok()?;
+    }
     let place = Digest::of(git.folder().to_string_lossy().as_bytes());
-    format!("{}/{commit}", place.short())
+    let part = commit.get(..2)?;
+    Some(cache.join(part).join(format!("{}-{commit}", place.short())))
 }
 
 /// The program of `command:PROGRAM`, where it is a path of its own.

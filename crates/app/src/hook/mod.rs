@@ -38,7 +38,8 @@ pub struct Stop {
 pub async fn stopped(stop: Stop, note: Note, cancel: &CancellationToken) -> Result<Option<Judged>, Failure> {
     let Stop { hook, stopping, place, config, by_shell } = stop;
     let Some(mut work) = look::look(place, config, note).await? else { return Ok(None) };
-    work.keeps_pass = !by_shell;
+    // What another configuration passed may not have been judged by the trusted one.
+    work.keeps_pass = !by_shell && !work.base.is_chosen();
     work.base.warnings.iter().for_each(|words| note(words));
     let authority = work.base.project.authority.clone();
     let notices = authority.map(|authority| authority.notices.clone()).unwrap_or_default();

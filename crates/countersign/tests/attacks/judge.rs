@@ -185,9 +185,8 @@ fn attack_17_a_part_of_a_run_check_is_edited() {
     );
 }
 
-/// While the judge is asked, a module of it is edited in the checkout and put back before the answer.
-#[test]
-fn attack_17_the_checkout_is_edited_for_a_moment() {
+/// Does something to the folder of caches while the judge is asked. No answer may come of it.
+fn while_the_judge_runs(trick: impl Fn(&Path)) {
     let case = Case::untrusted();
     let judge = case.project.read("judge.py");
     // It stands for the time of a question: it waits until the attacker was there.
@@ -206,18 +205,31 @@ fn attack_17_the_checkout_is_edited_for_a_moment() {
     while !home.join("asked").exists() {
         std::thread::yield_now();
     }
-    let cache = home.join(".cache/countersign/trusted");
-    let words = files(&cache).into_iter().find(|file| file.ends_with("words.py")).unwrap();
-    let good = std::fs::read(&words).unwrap();
-    std::fs::write(&words, "BAD = 'nothing has this word'\n").unwrap();
-    std::fs::write(&words, good).unwrap();
+    trick(&home.join(".cache"));
     std::fs::write(home.join("edited"), "").unwrap();
     let ran = running.wait().exits(4);
     assert!(format!("{ran:?}").contains("edited while it ran"), "{ran:?}");
     // The next question is asked with files that are compared again.
     judged(&case.gate());
+}
+
+#[test]
+fn attack_17_the_checkout_is_edited_while_it_is_used() {
+    while_the_judge_runs(|cache| {
+        let words = files(cache).into_iter().find(|file| file.ends_with("words.py")).unwrap();
+        let good = std::fs::read(&words).unwrap();
+        std::fs::write(&words, "BAD = 'nothing has this word'\n").unwrap();
+        std::fs::write(&words, good).unwrap();
+    });
+    for level in [".", "countersign", "countersign/trusted"] {
+        while_the_judge_runs(|cache| {
+            let (folder, away) = (cache.join(level).canonicalize().unwrap(), cache.with_file_name("away"));
+            std::fs::rename(&folder, &away).unwrap();
+            std::fs::rename(&away, &folder).unwrap();
+        });
+    }
     row(
-        "the checkout of the trusted files is edited while a reviewer is asked, and put back",
+        "the checkout of the trusted files is edited or replaced while a reviewer is asked, and put back",
         "review --gate",
         "no verdict",
         "the answer says so",

@@ -225,3 +225,31 @@ fn attack_17_the_settings_of_a_run_are_hidden() {
     );
     row("spec-runner.config.yaml hidden by info/exclude", "run", "the trusted settings count", "not merged");
 }
+
+/// Nothing shows that an agent calls: its file judges, but no other gate goes by that.
+#[test]
+fn attack_17_another_configuration_without_any_mark() {
+    let case = Case::new();
+    let tame = case.project.home().join("tame.py");
+    fs::write(&tame, crate::kit::TAME).unwrap();
+    let other = case.project.home().join("other.yml");
+    fs::write(&other, crate::kit::config(&format!("[python3, {}]", tame.display()))).unwrap();
+    let other = other.to_str().unwrap();
+    let mut command = case.project.command(&["review", "--change", "--gate", "--config", other]);
+    let ran = Running::start(&mut command).wait();
+    assert!(!ran.stdout.contains("gates count it"), "{ran:?}");
+    // As the program of an agent would call it.
+    let input = serde_json::json!({
+        "session_id": "s-1", "cwd": case.root(), "hook_event_name": "Stop", "stop_hook_active": false,
+    });
+    let mut command = case.project.command(&["hook", "claude", "--config", other]);
+    Running::fed(&mut command, input.to_string().as_bytes()).wait();
+    judged(&case.gate());
+    held(&case.hook());
+    row(
+        "--config outside of the project, without any mark of an agent",
+        "review --gate, hook",
+        "judged by it, and no other gate counts that",
+        "the answer says so",
+    );
+}

@@ -163,7 +163,7 @@ impl Git {
     /// Takes files into an anchor as they are, after a person has seen them.
     pub async fn vouch(&self, at: &Checkout, anchor: &Anchor, files: &[&str]) -> Result<Anchor> {
         let failed = |error: std::io::Error| GitError::unexpected("read-tree", error.to_string());
-        let folder = Scratch::new("change").map_err(failed)?;
+        let folder = Scratch::shielded("change").map_err(failed)?;
         let git = self.clone().with("GIT_INDEX_FILE", folder.path().join("index"));
         git.run(["read-tree", anchor.tree.as_str()]).await?;
         let literal = files.iter().map(|file| format!(":(literal){file}"));

@@ -6,8 +6,9 @@ use super::room::{Room, touched};
 use super::snapshot::{Snapshot, raw};
 use super::walk::Unseen;
 use super::{Git, GitError, Result};
-use crate::{private, stamp};
-use countersign_core::digest::Digest;
+use crate::private;
+use crate::scratch::Scratch;
+use crate::stamp::Stamp;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -28,7 +29,7 @@ pub struct Compared {
     pub unseen: Vec<Unseen>,
     scratch: PathBuf,
     room: Room,
-    stamp: Digest,
+    stamp: Stamp,
 }
 
 impl Snapshot {
@@ -43,9 +44,13 @@ impl Snapshot {
             Some(tree) => git.with("GIT_ATTR_SOURCE", tree),
             None => git,
         };
-        let old = self.old(&git, &scratch).await?;
+        let fetched = match self.attribute_files().is_empty() {
+            true => BTreeSet::new(),
+            false => self.fetched(&git).await?,
+        };
+        let old = self.old(&git, &fetched, &scratch).await?;
         let mut changed = vec![];
-        for path in &self.changed {
+        for path in self.changed.difference(&fetched) {
             changed.extend_from_slice(b"./");
             changed.extend_from_slice(path);
             changed.push(0);
@@ -55,7 +60,7 @@ impl Snapshot {
         git.clone().with_input(changed).run([COMMAND, "--add", "--replace", "-z", "--stdin"]).await?;
         let git = git.within(self.user.folder());
         // From here on only we read.
-        let stamp = stamp::of(&scratch).map_err(failed)?;
+        let stamp = Stamp::of(&scratch, 1).map_err(failed)?;
         let staged = git.clone().within(&self.top).run(["ls-files", "-s", "-z"]).await?;
         let ids: BTreeSet<String> = entries(&staged).map(|(_, id, _)| id.to_owned()).collect();
         let ids: Vec<String> = ids.into_iter().collect();
@@ -65,11 +70,9 @@ impl Snapshot {
 
     /// A tree with the attributes of the commit, if there are any there or in the work: those of the work do not count.
     async fn attributes(&self, git: &Git, scratch: &Path) -> Result<Option<String>> {
-        let is_one = |path: &Vec<u8>| path.rsplit(|byte| *byte == b'/').next() == Some(ATTRIBUTES_FILE);
-        let of_base: BTreeSet<Vec<u8>> =
-            self.listing.files.keys().filter(|path| is_one(path)).cloned().collect();
-        let is_changed = self.changed.iter().chain(&self.gone).any(is_one);
-        if of_base.is_empty() && !is_changed || !is_changed && !has_attribute_source().await? {
+        let of_base = self.attribute_files();
+        let is_changed = self.changed.iter().chain(&self.gone).any(|path| has_attributes(path));
+        if !is_changed && (of_base.is_empty() || !has_attribute_source().await?) {
             return Ok(None);
         }
         require_attribute_source().await?;
@@ -78,9 +81,14 @@ impl Snapshot {
         Ok(Some(tree))
     }
 
+    /// Those of the commit.
+    fn attribute_files(&self) -> BTreeSet<Vec<u8>> {
+        self.listing.files.keys().filter(|path| has_attributes(path)).cloned().collect()
+    }
+
     /// A tree with the files of the commit that differ; the index has them too.
-    async fn old(&self, git: &Git, scratch: &Path) -> Result<String> {
-        let listed = self.changed.iter().chain(&self.gone);
+    async fn old(&self, git: &Git, fetched: &BTreeSet<Vec<u8>>, scratch: &Path) -> Result<String> {
+        let listed = self.changed.difference(fetched).chain(&self.gone);
         let listed = listed.filter(|path| self.listing.files.contains_key(*path)).cloned().collect();
         self.tree_of(git, &listed, scratch).await
     }
@@ -103,12 +111,13 @@ impl Snapshot {
     }
 
     /// The files on disk as a tree of the repository, exactly as they were compared; only below these pathspecs.
-    pub async fn write_tree(&self, compared: &Compared, paths: &[String], scratch: &Path) -> Result<String> {
-        let scratch = scratch.join("written");
-        private::make_folders(&scratch).map_err(failed)?;
+    pub async fn write_tree(&self, compared: &Compared, paths: &[String]) -> Result<String> {
+        // A folder of its own: that of the comparison stays as it is.
+        let scratch = Scratch::shielded("change").map_err(failed)?;
+        let scratch = scratch.path();
         let objects = self.user.clone().within(&self.top).places().await?.objects;
         let objects = objects.canonicalize().map_err(failed)?;
-        let room = Room::make(&scratch, Some(&objects), self.listing.letters).map_err(failed)?;
+        let room = Room::make(scratch, Some(&objects), self.listing.letters).map_err(failed)?;
         let git = room.git(&self.top).with("GIT_OBJECT_DIRECTORY", &objects);
         git.run(["read-tree", self.base.as_str()]).await?;
         let list = "diff-index --cached --raw -z --no-renames --full-index --abbrev=64".split(' ');
@@ -130,7 +139,7 @@ impl Snapshot {
         }
         info.extend(self.pointers.iter().flat_map(|(path, id)| entry(SUBMODULE, id, path)));
         let ids: Vec<String> = ids.into_iter().collect();
-        bring(&mut compared.git.objects()?, ids.clone(), &git, &scratch).await?;
+        bring(&mut compared.git.objects()?, ids.clone(), &git, scratch).await?;
         // An object that was there before has not been written again.
         git.objects()?.check(&ids).await?;
         git.clone().with_input(info).run([COMMAND, "-z", "--index-info"]).await?;
@@ -145,9 +154,9 @@ impl Compared {
     /// Nothing was written here since the files were taken in.
     pub fn require_untouched(&self) -> Result<()> {
         self.room.require_untouched()?;
-        match stamp::of(&self.scratch).map_err(failed)? == self.stamp {
-            true => Ok(()),
-            false => Err(touched()),
+        match self.stamp.is_touched(&self.scratch) {
+            true => Err(touched()),
+            false => Ok(()),
         }
     }
 }
@@ -192,6 +201,10 @@ async fn bring(from: &mut Objects, ids: Vec<String>, to: &Git, scratch: &Path) -
         true => Ok(()),
         false => Err(touched()),
     }
+}
+
+fn has_attributes(path: &[u8]) -> bool {
+    path.rsplit(|byte| *byte == b'/').next() == Some(ATTRIBUTES_FILE)
 }
 
 /// A line for `update-index --index-info`.

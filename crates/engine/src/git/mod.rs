@@ -6,6 +6,7 @@ mod anchor;
 mod branch;
 mod compared;
 mod ignored;
+mod lfs;
 mod listing;
 mod objects;
 mod places;

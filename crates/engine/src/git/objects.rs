@@ -286,6 +286,11 @@ impl Hasher {
         }
     }
 
+    /// Of the bytes alone, as LFS names them.
+    pub(super) fn sha256() -> Self {
+        Self::Sha256(sha2::Sha256::new())
+    }
+
     pub(super) fn update(&mut self, bytes: &[u8]) {
         match self {
             Self::Sha1(hasher) => hasher.update(bytes),

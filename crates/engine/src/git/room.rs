@@ -2,6 +2,7 @@
 //! or index of the repository has a say.
 
 use super::{Git, GitError, Result};
+use crate::stamp::Stamp;
 use crate::{private, stamp};
 use countersign_core::digest::{Digest, Parts};
 use std::io;
@@ -86,14 +87,15 @@ fn stamp_of(folder: &Path) -> io::Result<Digest> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CommitFiles {
     pub files: PathBuf,
-    /// Their stamp, taken before they were compared with the commit: any edit since then leaves another one.
-    pub stamp: Digest,
+    /// Taken before they were compared with the commit.
+    pub stamp: Stamp,
 }
 
 impl Git {
     /// The files of a commit in `folder`, with no setting of the repository. A folder that has them already is used again.
-    /// Either way every file is compared with its id, so neither an edited file nor a forged object gets through.
-    pub async fn check_out(&self, commit: &str, folder: &Path) -> Result<CommitFiles> {
+    /// Either way every file is compared with its id, so neither an edited file nor a forged object gets through. `ours` is
+    /// how many of the folders on the way to `folder` are ours: nothing else is put there.
+    pub async fn check_out(&self, commit: &str, folder: &Path, ours: usize) -> Result<CommitFiles> {
         let failed = |error: io::Error| GitError::unexpected("checkout-index", error.to_string());
         self.verify_trees(commit).await?;
         let files = folder.join("files");
@@ -106,7 +108,8 @@ impl Git {
         let is_there = files.is_dir();
         private::make_folders(&files).map_err(failed)?;
         let room = Room::make(folder, Some(&objects), commit.len()).map_err(failed)?;
-        let stamp = stamp::of(&files).map_err(failed)?;
+        let folders = ours + 1;
+        let stamp = Stamp::of(&files, folders).map_err(failed)?;
         if is_there && matches!(room.has_exactly(commit, &files).await, Ok(true)) {
             return Ok(CommitFiles { files, stamp });
         }
@@ -115,7 +118,7 @@ impl Git {
         git.run(["read-tree", commit]).await?;
         git.run(["clean", "-ffdxq"]).await?;
         git.run(["checkout-index", "-a", "-f", "-q"]).await?;
-        let stamp = stamp::of(&files).map_err(failed)?;
+        let stamp = Stamp::of(&files, folders).map_err(failed)?;
         match room.has_exactly(commit, &files).await? {
             true => Ok(CommitFiles { files, stamp }),
             false => {
@@ -139,5 +142,40 @@ impl Room {
         git.run(["read-tree", commit]).await?;
         let (code, _) = git.exit_and_text(["update-index", "--ignore-submodules", "--refresh"]).await?;
         Ok(code == 0 && git.text(["ls-files", "--others"]).await?.is_empty())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    #[test]
+    fn attack_18_a_write_into_the_room_is_noticed_also_when_it_is_undone() {
+        let folder = tempfile::tempdir().unwrap();
+        let made = |name: &str| {
+            let within = folder.path().join(name);
+            fs::create_dir(&within).unwrap();
+            Room::make(&within, None, SHA256_LETTERS).unwrap()
+        };
+        let quiet = made("quiet");
+        fs::write(quiet.index(), "").unwrap();
+        fs::create_dir(quiet.folder.join("objects/aa")).unwrap();
+        quiet.require_untouched().unwrap();
+        for file in
+            ["info/attributes", "info/exclude", "config", "objects/info/alternates", "HEAD", "commondir"]
+        {
+            let room = made(&file.replace('/', "-"));
+            let path = room.folder.join(file);
+            let before = fs::read(&path).ok();
+            // Until the clock of the file system has moved on.
+            while room.require_untouched().is_ok() {
+                fs::write(&path, "* -diff\n").unwrap();
+                match &before {
+                    Some(before) => fs::write(&path, before).unwrap(),
+                    None => fs::remove_file(&path).unwrap(),
+                }
+            }
+        }
     }
 }

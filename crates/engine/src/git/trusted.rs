@@ -114,11 +114,11 @@ impl Git {
     /// The files as they are, as a tree of the repository, whatever the index says of them.
     pub async fn tree_of_files(&self) -> Result<String> {
         let failed = |error: std::io::Error| super::GitError::unexpected("write-tree", error.to_string());
-        let folder = Scratch::new("trust").map_err(failed)?;
+        let folder = Scratch::shielded("trust").map_err(failed)?;
         let head = self.head().await?;
         let files = self.snapshot(head.as_deref(), folder.path()).await?;
         let compared = files.compare(folder.path()).await?;
-        let tree = files.write_tree(&compared, &[".".to_owned()], folder.path()).await?;
+        let tree = files.write_tree(&compared, &[".".to_owned()]).await?;
         compared.require_untouched()?;
         Ok(tree)
     }

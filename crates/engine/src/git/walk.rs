@@ -41,8 +41,6 @@ pub enum UnseenReason {
     Special,
     /// A submodule whose commit has other files than its folder.
     OtherCommit(String),
-    /// Git keeps a pointer in place of the contents.
-    Pointer,
 }
 
 /// What one level of folders has.
@@ -173,15 +171,33 @@ fn is_same(path: &Path, listed: &ListedFile, buffer: &mut [u8]) -> io::Result<bo
         let target = target.as_os_str().as_bytes();
         return Ok(super::objects::hash("blob", target, listed.id.len()) == listed.id);
     }
-    let Some((mut file, found)) = open(path)? else { return Ok(false) };
-    let mode = if found.mode() & OWNER_EXECUTES == 0 { "100644" } else { "100755" };
-    if mode != listed.mode {
-        return Ok(false);
+    let start = |size| Hasher::new("blob", size, listed.id.len());
+    Ok(hashed(path, &listed.mode, buffer, start)?.is_some_and(|id| id == listed.id))
+}
+
+/// Whether a file has other contents than those that a pointer names, or another mode, or cannot be read.
+pub(super) fn differs_from_pointer(top: &Path, path: &[u8], mode: &str, sha256: &str) -> bool {
+    let path = top.join(OsStr::from_bytes(path));
+    let id = hashed(&path, mode, &mut vec![0; BUFFER_BYTES], |_| Hasher::sha256());
+    !id.is_ok_and(|id| id.as_deref() == Some(sha256))
+}
+
+/// The hash of a plain file with this mode; none where it is something else.
+fn hashed(
+    path: &Path,
+    mode: &str,
+    buffer: &mut [u8],
+    start: impl FnOnce(u64) -> Hasher,
+) -> io::Result<Option<String>> {
+    let Some((mut file, found)) = open(path)? else { return Ok(None) };
+    let is_mode = if found.mode() & OWNER_EXECUTES == 0 { "100644" } else { "100755" };
+    if is_mode != mode {
+        return Ok(None);
     }
-    let mut hasher = Hasher::new("blob", found.size(), listed.id.len());
+    let mut hasher = start(found.size());
     loop {
         match file.read(buffer) {
-            Ok(0) => return Ok(hasher.id() == listed.id),
+            Ok(0) => return Ok(Some(hasher.id())),
             Ok(n) => hasher.update(&buffer[..n]),
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(error) => return Err(error),

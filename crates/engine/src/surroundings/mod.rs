@@ -10,8 +10,7 @@ mod shell_words;
 mod version_managers;
 
 use crate::installed::{self, TrustedPlaces};
-use crate::stamp;
-use countersign_core::digest::Digest;
+use crate::stamp::Stamp;
 pub(crate) use line::Line;
 pub use listed::Commands;
 use std::ffi::{OsStr, OsString};
@@ -44,7 +43,7 @@ pub struct GateSurroundings {
     /// project. None without such a commit.
     pub scripts: Option<PathBuf>,
     /// The stamp of this checkout when it was compared with the commit.
-    pub stamp: Option<Digest>,
+    pub stamp: Option<Stamp>,
 }
 
 impl Surroundings {
@@ -160,7 +159,7 @@ impl GateSurroundings {
     /// Whether anybody touched the checkout since it was compared with the commit, also if it is now as it was.
     pub(crate) fn is_edited(&self) -> bool {
         let Some((scripts, before)) = self.scripts.as_ref().zip(self.stamp.as_ref()) else { return false };
-        stamp::of(scripts).ok().as_ref() != Some(before)
+        before.is_touched(scripts)
     }
 
     /// Whether the programs that run a script are trusted too, as the system or `env` will find them.

@@ -128,7 +128,7 @@ fn attack_17_scripts_that_are_edited_for_a_moment() {
     ];
     let fixture = Fixture::new(&files);
     let mut gate = fixture.gate(&[]);
-    gate.gate.as_mut().unwrap().stamp = Some(stamp::of(&fixture.copy).unwrap());
+    gate.gate.as_mut().unwrap().stamp = Some(Stamp::of(&fixture.copy, 0).unwrap());
     let words = ["python3".to_owned(), "judge.py".to_owned()];
     let check = || gate.shell_line("sh tools/check.sh", &fixture.project);
     let review = || gate.line(&words, &fixture.project, &fixture.private);

@@ -68,7 +68,7 @@ pub async fn fingerprint(root: &Root, wanted: &ChangeWanted) -> Result<Digest, C
 
 /// Every file below the root that the base does not ignore, or that it or HEAD has; with what cannot be judged, in words.
 pub async fn listed(root: &Root, base: Option<&str>) -> Result<FolderFiles, ChangeError> {
-    let folder = Scratch::new("change")?;
+    let folder = Scratch::shielded("change")?;
     let snapshot = Git::at(root.path()).snapshot(base, folder.path()).await?;
     let mut found = FolderFiles::default();
     for (name, is_link) in snapshot.files() {
@@ -101,7 +101,7 @@ struct Compared {
 }
 
 async fn compare(root: &Root, wanted: &ChangeWanted, patches: bool) -> Result<Compared, ChangeError> {
-    let folder = Scratch::new("change")?;
+    let folder = Scratch::shielded("change")?;
     let paths = paths(wanted);
     let snapshot = Git::at(root.path()).snapshot(wanted.base.as_deref(), folder.path()).await?;
     if let Some(place) = snapshot.unseen.first() {
@@ -134,7 +134,7 @@ async fn compare(root: &Root, wanted: &ChangeWanted, patches: bool) -> Result<Co
     };
     let (files, list) = parser.finish(patches).map_err(|defect| defective(defect, wanted))?;
     let tree = match writes {
-        true => Some(snapshot.write_tree(&compared, &paths, folder.path()).await?),
+        true => Some(snapshot.write_tree(&compared, &paths).await?),
         false => None,
     };
     compared.require_untouched()?;
@@ -153,7 +153,6 @@ fn unseen_words(snapshot: &Snapshot, place: &Unseen) -> String {
                 "the submodule `{path}` has commit {commit} checked out, whose files are other than those on disk"
             )
         }
-        UnseenReason::Pointer => format!("`{path}` is kept by Git LFS: only its pointer can be shown"),
     }
 }
 

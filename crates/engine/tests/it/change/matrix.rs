@@ -309,3 +309,32 @@ async fn slow_a_diff_of_200_mb_is_counted_and_hashed_and_not_held() {
     );
     assert_ne!(long.digest, other.files[0].digest);
 }
+
+/// The commit has pointers, and the disk what they point to.
+#[tokio::test]
+async fn attack_18_what_lfs_brought_is_no_change_and_everything_else_is() {
+    let oid = "e91d8b6b4b4dcf9c5c5a0c1c7c1a5f4c3b2a190807060504030201000f0e0d0c";
+    let pointer =
+        |oid: &str| format!("version https://git-lfs.github.com/spec/v1\noid sha256:{oid}\nsize 6\n");
+    let repository = Repository::new();
+    let sha256 = "7811fa646c1db72163373a16ba2dd2b5878d9a7b1b7534ef42dc5f7e24ef06c4";
+    repository
+        .write(".gitattributes", "*.bin filter=lfs diff=lfs merge=lfs -text\n")
+        .write("same.bin", pointer(sha256))
+        .write("other.bin", pointer(oid))
+        .write("not-fetched.bin", pointer(sha256))
+        .write("plain.txt", pointer(sha256));
+    let base = repository.commit("first");
+    repository.write("same.bin", "movie\n");
+    assert!(matches!(refused(&repository, &wanted(Some(&base))).await, ChangeError::Empty { .. }));
+    // Contents that no pointer of LFS names are shown, also where an index or other attributes speak for them.
+    repository.write("other.bin", "movie\n").write("plain.txt", "movie\n");
+    repository.git(["update-index", "--assume-unchanged", "other.bin"]);
+    let expected = ["modified other.bin +1 -3", "modified plain.txt +1 -3"];
+    assert_eq!(told(&since(&repository, &base).await), expected);
+    repository.write(".gitattributes", "*.bin filter=lfs\n*.txt filter=lfs\n");
+    assert_eq!(told(&since(&repository, &base).await)[1..], expected);
+    std::fs::set_permissions(repository.path("same.bin"), PermissionsExt::from_mode(0o755)).unwrap();
+    let seen = told(&since(&repository, &base).await);
+    assert!(seen.iter().any(|line| line.starts_with("modified same.bin")), "{seen:?}");
+}
