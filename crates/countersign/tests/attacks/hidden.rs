@@ -24,7 +24,7 @@ fn path(kind: Kind) -> &'static str {
 type Hide = fn(&Case, &str);
 
 /// The ways to hide the file at a path, each with its name.
-const WAYS: [(&str, Hide); 14] = [
+const WAYS: [(&str, Hide); 15] = [
     ("assume-unchanged", |case, path| {
         // A file that git does not know is put into its index first, as it was.
         case.repository.try_git(["add", "-N", path]);
@@ -66,6 +66,9 @@ const WAYS: [(&str, Hide); 14] = [
         let other = case.project.home().join("clean");
         fs::create_dir_all(&other).unwrap();
         case.repository.git(["config", "core.worktree", other.to_str().unwrap()]);
+    }),
+    ("core.bare", |case, _| {
+        case.repository.git(["config", "core.bare", "true"]);
     }),
     ("core.fileMode, checkStat, trustctime, ignoreCase", |case, _| {
         for (key, value) in

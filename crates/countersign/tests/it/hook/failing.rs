@@ -46,25 +46,16 @@ struct Breakage {
     repairs: fn(&Path),
 }
 
-fn set(root: &Path, name: &str, value: &str) {
-    assert!(Command::new("git").current_dir(root).args(["config", name, value]).status().unwrap().success());
+fn breaks_settings(root: &Path) {
+    fs::write(root.join(".git/config"), "[core\n").unwrap();
 }
 
-const BREAKAGES: [Breakage; 7] = [
-    Breakage {
-        name: "core.bare",
-        breaks: |root| set(root, "core.bare", "true"),
-        says: "must be run in a work tree",
-        repairs: |root| {
-            let config = fs::read_to_string(root.join(".git/config")).unwrap();
-            fs::write(root.join(".git/config"), config.replace("bare = true", "bare = false")).unwrap();
-        },
-    },
+const BREAKAGES: [Breakage; 6] = [
     Breakage {
         name: "broken .git/config",
         breaks: |root| {
             fs::copy(root.join(".git/config"), root.join(".git/kept")).unwrap();
-            fs::write(root.join(".git/config"), "[core\n").unwrap();
+            breaks_settings(root);
         },
         says: "bad config",
         repairs: |root| fs::rename(root.join(".git/kept"), root.join(".git/config")).unwrap(),
@@ -144,9 +135,9 @@ fn every_program_is_held_by_a_failure_in_its_own_form_and_at_most_twice() {
     for (program, decision) in [("codex", "block"), ("gemini", "deny")] {
         let bench = Bench::new("");
         bench.project.write("a.md", "BAD\n");
-        set(bench.project.root(), "core.bare", "true");
+        breaks_settings(bench.project.root());
         for was_held in [false, program == "codex"] {
-            held_by_failure(&stops(&bench, program, was_held, plain), "work tree", decision);
+            held_by_failure(&stops(&bench, program, was_held, plain), "bad config", decision);
         }
         for _ in 0..3 {
             told(&stops(&bench, program, program == "codex", plain));
@@ -159,12 +150,12 @@ fn every_program_is_held_by_a_failure_in_its_own_form_and_at_most_twice() {
 fn where_nothing_can_be_counted_an_agent_is_held_once() {
     let bench = Bench::new("");
     bench.project.write("a.md", "BAD\n").write("file", "");
-    set(bench.project.root(), "core.bare", "true");
+    breaks_settings(bench.project.root());
     let file = bench.project.path("file");
     let nowhere = |command: &mut Command| {
         command.env("XDG_STATE_HOME", &file).env("TMPDIR", &file);
     };
-    held_by_failure(&stops(&bench, "claude", false, nowhere), "work tree", "block");
+    held_by_failure(&stops(&bench, "claude", false, nowhere), "bad config", "block");
     told(&stops(&bench, "claude", true, nowhere));
     told(&stops(&bench, "gemini", false, nowhere));
 }
