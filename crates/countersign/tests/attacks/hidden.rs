@@ -186,3 +186,33 @@ fn what_the_base_ignores_is_no_work() {
     assert_eq!(ran.code, 4, "{ran:?}");
     assert!(!case.hook().stdout.contains("block"));
 }
+
+/// What cannot be shown as text is named to whoever judges.
+#[test]
+fn attack_18_links_and_bytes_that_are_no_text() {
+    let case = with(Kind::Modified);
+    let seen = case.project.home().join("seen");
+    let note =
+        format!("brief = json.load(sys.stdin)\nopen('{}', 'a').write(brief['payload'])\n", seen.display());
+    let judge = case.project.read("judge.py").replace("brief = json.load(sys.stdin)\n", &note);
+    case.project.write("judge.py", judge).write("sub/a.md", "one\ntwo\nthree\nfour\nfive\n");
+    case.repository.commit("a judge that notes");
+    case.project.trust();
+    let outside = case.project.home().join("outside.md");
+    fs::write(&outside, "not shown\n").unwrap();
+    std::os::unix::fs::symlink(&outside, case.project.path("sub/link.md")).unwrap();
+    case.project.write("sub/latin.md", b"caf\xe9 BAD\n");
+    judged(&case.gate());
+    let payload = fs::read_to_string(seen).unwrap();
+    for words in ["new file mode 120000", outside.to_str().unwrap(), "not UTF-8: bytes that cannot be shown"]
+    {
+        assert!(payload.contains(words), "{words}: {payload}");
+    }
+    assert!(!payload.contains("not shown\n"), "{payload}");
+    row(
+        "a link that leads outside, bytes that are no text",
+        "review --change --gate",
+        "named",
+        "the question",
+    );
+}

@@ -296,6 +296,9 @@ fn attack_17_variables_that_load_code() {
     steered("BASH_ENV", file.to_str().unwrap());
     steered("NODE_OPTIONS", "--require /tmp/none.js");
     steered("OPENSSL_CONF", file.to_str().unwrap());
+    steered("ANTHROPIC_BASE_URL", "http://127.0.0.1:9");
+    steered("HTTPS_PROXY", "http://127.0.0.1:9");
+    steered("CODEX_HOME", folder.path().to_str().unwrap());
     steered("GCONV_PATH", folder.path().to_str().unwrap());
 }
 
@@ -474,4 +477,41 @@ fn attack_17_the_mark_of_a_shell_in_the_settings_of_the_agent() {
         command.env("CLAUDECODE", "1");
     }));
     row("the env of an agent's local settings has a mark", "hook", "judged, without new attempts", "a note");
+}
+
+/// A program of a trusted folder is updated in its place, so another one there judges. Its digest tells them apart.
+#[test]
+fn attack_17_a_program_of_a_trusted_folder_is_overwritten() {
+    let case = Case::untrusted();
+    let judge = case.project.home().join(".local/bin/judge");
+    let reply = tame_reply().replace("true", "false").replace("fine", crate::kit::FINDING);
+    executable(&judge, &format!("#!/bin/sh\ncat >/dev/null\necho '{reply}'\n"));
+    case.project.write("countersign.yml", config(&format!("[{}]", judge.display())));
+    case.repository.commit("a judge of the user");
+    case.project.trust();
+    case.repository.git(["checkout", "-q", "-b", "topic"]);
+    case.project.write("a.md", "BAD\n");
+    // The events of the review as text: `asked` has the place of the program with its digest.
+    let place = || {
+        let reviews = case.project.run(&["log", "--json"]).exits(0).json();
+        let log = case
+            .project
+            .run(&["log", reviews["reviews"][0]["id"].as_str().unwrap(), "--json"])
+            .exits(0)
+            .json();
+        let asked = log["events"].as_array().unwrap().iter().find(|event| event["event"]["kind"] == "asked");
+        asked.unwrap_or_else(|| panic!("{log}"))["event"]["place"].to_string()
+    };
+    judged(&case.gate());
+    let first = place();
+    executable(&judge, &format!("#!/bin/sh\ncat >/dev/null\necho '{}'\n", tame_reply()));
+    case.project.write("a.md", "BAD again\n");
+    case.gate().exits(0);
+    assert!(first.contains("bin/judge") && first.contains("digest") && first != place(), "{first}");
+    row(
+        "a program in ~/.local/bin is overwritten",
+        "review --gate",
+        "judges",
+        "the digest of the program in the ledger",
+    );
 }

@@ -11,6 +11,7 @@ mod kit;
 mod rules;
 mod same_bytes;
 mod steered;
+mod threat_model;
 mod told;
 mod trust;
 

@@ -1,4 +1,4 @@
-//! Choosing the rules: another configuration, hidden settings, forged history.
+//! Choosing the rules: another configuration, hidden settings, forged history, files that steer later work.
 
 use crate::kit::{Case, held, judged, row};
 use countersign_testkit::{Repository, Running};
@@ -251,5 +251,52 @@ fn attack_17_another_configuration_without_any_mark() {
         "review --gate, hook",
         "judged by it, and no other gate counts that",
         "the answer says so",
+    );
+}
+
+/// A file that chooses how later work is judged or run, or a folder that becomes a link to such files.
+#[test]
+fn attack_17_files_that_steer_later_work() {
+    let written = [
+        ".opencode/plugin/x.ts",
+        ".qwen/settings.json",
+        ".claude/agents/judge.md",
+        ".claude/skills/x/SKILL.md",
+        ".claude/hooks/stop.sh",
+        ".Claude/settings.local.json",
+        ".gemini/settings.json",
+        ".codex/hooks.json",
+        "spec/prompts/review.md",
+        "spec/executor.config.yaml",
+        "countersign.signers",
+        ".deepwork/jobs/x/job.yml",
+    ];
+    let linked = ["spec/prompts", ".claude", ".opencode", "spec"];
+    for (path, is_link) in
+        written.map(|path| (path, false)).into_iter().chain(linked.map(|path| (path, true)))
+    {
+        let case = Case::untrusted();
+        case.project.trust();
+        case.repository.git(["checkout", "-q", "-b", "topic"]);
+        let place = case.project.path(path);
+        match is_link {
+            true => {
+                fs::create_dir_all(place.parent().unwrap()).unwrap();
+                std::os::unix::fs::symlink(case.project.home(), place).unwrap();
+            }
+            false => drop(case.project.write(path, "one\n")),
+        }
+        case.project.write("a.md", "two\n");
+        let ran = case.gate().exits(3);
+        assert!(ran.stderr.contains(path), "{path}: {ran:?}");
+        case.repository.commit("with what steers");
+        case.gate().exits(3);
+        assert!(case.hook().stdout.contains("waits for a person"), "{path}");
+    }
+    row(
+        "rules, prompts, settings, hooks, agents or skills of agent programs change, or become a link",
+        "review --gate, hook",
+        "waits for a person (exit 3)",
+        "the message names the files",
     );
 }
