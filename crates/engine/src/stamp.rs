@@ -1,12 +1,16 @@
 //! What the file system says of files beside their bytes. Whoever edits a file and puts it back leaves another stamp: the
 //! time of the last change of a file cannot be set by its owner.
 
+#[cfg(target_os = "linux")]
+use crate::workspace::Watch;
 use countersign_core::digest::{Digest, Parts};
 use std::fs::Metadata;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
+#[cfg(target_os = "linux")]
+use std::sync::Arc;
 
 const DEPTH_MAX: usize = 64;
 
@@ -17,29 +21,73 @@ pub fn of(path: &Path) -> io::Result<Digest> {
     Ok(parts.digest())
 }
 
-/// What a folder was like, with some of the folders that it is in: one that was replaced for a moment leaves another stamp,
-/// wherever on the way that was.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// What a folder is in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Around {
+    /// So many folders around it, the nearest first, in which nobody else makes anything.
+    Ours(usize),
+    /// Folders in which others make files too, as in the cache of the user.
+    Shared,
+}
+
+/// What a folder was like, and its path: one that was replaced for a moment leaves another stamp, wherever on the way that
+/// was.
+#[derive(Clone, Debug)]
 pub struct Stamp {
     folders: usize,
     digest: Digest,
+    #[cfg(target_os = "linux")]
+    path: Option<Arc<Watch>>,
 }
 
 impl Stamp {
-    /// Of a folder with everything in it, and of as many folders around it, the nearest first, without what else they have.
-    pub fn of(path: &Path, folders: usize) -> io::Result<Self> {
-        let mut parts = Parts::new("stamp/2");
-        for folder in path.ancestors().skip(1).take(folders) {
-            add(&mut parts, &folder.symlink_metadata()?);
-        }
-        walk(path, &mut parts, 0)?;
-        Ok(Self { folders, digest: parts.digest() })
+    /// Of a folder with everything in it, and of the way to it.
+    pub fn of(path: &Path, around: Around) -> io::Result<Self> {
+        #[cfg(target_os = "linux")]
+        let (watched, folders) = match around {
+            Around::Ours(folders) => (None, folders),
+            // The watch comes first: what changes after a look must be seen.
+            Around::Shared => (Some(Arc::new(Watch::begin(path, [path].into_iter())?)), 0),
+        };
+        #[cfg(not(target_os = "linux"))]
+        let folders = match around {
+            Around::Ours(folders) => folders,
+            // No path can be watched here.
+            Around::Shared => 0,
+        };
+        Ok(Self {
+            folders,
+            digest: digest(path, folders)?,
+            #[cfg(target_os = "linux")]
+            path: watched,
+        })
     }
 
     /// Whether anybody wrote there since, also if it is now as it was.
     pub fn is_touched(&self, path: &Path) -> bool {
-        Self::of(path, self.folders).ok().as_ref() != Some(self)
+        #[cfg(target_os = "linux")]
+        if self.path.as_ref().is_some_and(|watch| watch.has_seen_a_change()) {
+            return true;
+        }
+        digest(path, self.folders).ok().as_ref() != Some(&self.digest)
     }
+}
+
+impl PartialEq for Stamp {
+    fn eq(&self, other: &Self) -> bool {
+        self.digest == other.digest
+    }
+}
+
+impl Eq for Stamp {}
+
+fn digest(path: &Path, folders: usize) -> io::Result<Digest> {
+    let mut parts = Parts::new("stamp/2");
+    for folder in path.ancestors().skip(1).take(folders) {
+        add(&mut parts, &folder.symlink_metadata()?);
+    }
+    walk(path, &mut parts, 0)?;
+    Ok(parts.digest())
 }
 
 /// The stamp of a file or folder itself, for the caller's own list.
@@ -114,11 +162,32 @@ mod tests {
             assert_eq!(fs::read(&file).unwrap(), b"good", "{name}");
         }
         assert!(of(&top.join("none")).is_err());
-        let before = Stamp::of(&top.join("tools"), 1).unwrap();
-        while !before.is_touched(&top.join("tools")) {
-            let away = top.with_extension("away");
-            fs::rename(top, &away).unwrap();
-            fs::rename(&away, top).unwrap();
+        let tools = top.join("tools");
+        for around in [Around::Ours(1), Around::Shared] {
+            let before = Stamp::of(&tools, around).unwrap();
+            assert!(!before.is_touched(&tools));
+            while !before.is_touched(&tools) {
+                let away = top.with_extension("away");
+                fs::rename(top, &away).unwrap();
+                fs::rename(&away, top).unwrap();
+            }
         }
+    }
+
+    /// Other programs use the cache of the user too.
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn what_others_make_beside_a_folder_does_not_touch_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let tools = folder.path().join("tools");
+        fs::create_dir(&tools).unwrap();
+        let before = Stamp::of(&tools, Around::Shared).unwrap();
+        for n in 0..100 {
+            fs::create_dir(folder.path().join(format!("other-{n}"))).unwrap();
+            fs::rename(folder.path().join(format!("other-{n}")), folder.path().join("last")).ok();
+        }
+        assert!(!before.is_touched(&tools) && !before.is_touched(&tools));
+        fs::write(tools.join("new"), "").unwrap();
+        assert!(before.is_touched(&tools));
     }
 }

@@ -9,6 +9,7 @@ use std::io::{Read, Write};
 use std::num::NonZero;
 use std::process::Command;
 use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 /// A terminal with a program in it. The program is ended with this value.
@@ -18,6 +19,7 @@ pub struct Terminal {
     seen: Arc<Mutex<Seen>>,
     modes: LocalModes,
     ended: Cell<Option<i32>>,
+    reader: JoinHandle<()>,
 }
 
 struct Seen {
@@ -48,13 +50,13 @@ impl Terminal {
         let seen = Seen { screen: vt100::Parser::new(cells(rows), cells(columns), 0), bytes: vec![] };
         let seen = Arc::new(Mutex::new(seen));
         let (reader, heard) = (process.get_file_handle().unwrap(), seen.clone());
-        std::thread::spawn(move || read(reader, &heard));
+        let reader = std::thread::spawn(move || read(reader, &heard));
         // Without an echo: the program that opens the terminal switches it off a moment later.
         eventually("the terminal is ready", || {
             tcgetattr(&file).is_ok_and(|modes| !modes.local_modes.contains(LocalModes::ECHO))
         });
         let modes = tcgetattr(&file).unwrap().local_modes;
-        let mut terminal = Self { process, file, seen, modes, ended: Cell::new(None) };
+        let mut terminal = Self { process, file, seen, reader, modes, ended: Cell::new(None) };
         terminal.resize(columns, rows);
         terminal.send("\n");
         terminal
@@ -155,9 +157,14 @@ impl Terminal {
         self.process.signal(Signal::SIGKILL).unwrap();
     }
 
-    /// Waits for the end of the program: its exit code, or -1 for a signal.
+    /// Waits for the end of the program: its exit code, or -1 for a signal. What it wrote is read then.
     pub fn ends(&mut self) -> i32 {
         eventually("the program ends", || self.code().is_some());
+        // Others may hold the terminal open: then nothing tells that all is read.
+        let until = Instant::now() + Duration::from_secs(2);
+        while !self.reader.is_finished() && Instant::now() < until {
+            std::thread::yield_now();
+        }
         self.code().unwrap()
     }
 }

@@ -13,6 +13,7 @@ use countersign_engine::engine::{Commands, GateSurroundings, Surroundings};
 use countersign_engine::git::{CommitFiles, Git};
 use countersign_engine::installed::TrustedPlaces;
 use countersign_engine::scratch::Scratch;
+use countersign_engine::stamp::Around;
 use countersign_engine::workspace::is_gate_file;
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -74,7 +75,7 @@ impl Judging {
         };
         let failed = |error: std::io::Error| Failure::internal(error.to_string());
         let scratch = Scratch::shielded("trust").map_err(failed)?;
-        let files = Git::at(top).check_out(tree, &scratch.path().join("checkout"), 1).await;
+        let files = Git::at(top).check_out(tree, &scratch.path().join("checkout"), Around::Ours(1)).await;
         // Wherever the programs are: it is about their scripts here.
         let places = TrustedPlaces::new(top, ["/".into()]);
         let CommitFiles { files, stamp } = files.map_err(source::internal)?;

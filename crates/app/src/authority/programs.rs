@@ -11,25 +11,24 @@ use countersign_core::check::Check;
 use countersign_core::digest::Digest;
 use countersign_engine::config::{Config, ReviewerKind};
 use countersign_engine::engine::{GateSurroundings, Surroundings};
-use countersign_engine::git::{CommitFiles, Git, is_repository};
+use countersign_engine::git::{self, CommitFiles, Git, is_repository};
 use countersign_engine::installed::{TRUSTED_FOLDERS, TrustedPlaces, folder_to_record};
-use countersign_engine::private;
 use countersign_engine::programs::{gate_environment, needs_trust};
 use countersign_engine::scratch::Scratch;
+use countersign_engine::stamp::Around;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 const HOME: &str = "HOME";
 const PATH: &str = "PATH";
 /// Where the trusted files are kept, below the home of the user.
 const CACHE: &str = ".cache/countersign/trusted";
-/// The folders from `.cache` on that a checkout is in.
-const CACHE_FOLDERS: usize = 4;
-/// The folders for checkouts, all made at once: a new checkout then touches no folder that another one is in, but by chance.
-const CACHE_PARTS: u16 = 256;
+/// How long a checkout is kept that nobody uses.
+const KEPT: Duration = Duration::from_secs(14 * 24 * 60 * 60);
 
 /// The value of a variable that steers. One with a password is kept as its digest alone.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -189,8 +188,16 @@ pub(super) async fn find(
     {
         let git = Git::at(top);
         let home = trusted.and_then(|trusted| trusted.home.clone()).or_else(own_home);
-        let kept = match home.and_then(|home| cache_folder(&home.join(CACHE), &git, commit)) {
-            Some(folder) => git.check_out(commit, &folder, CACHE_FOLDERS).await.ok(),
+        let kept = match home.map(|home| home.join(CACHE)) {
+            Some(cache) => {
+                let folder = cache_folder(&cache, &git, commit);
+                let is_new = !folder.exists();
+                let kept = git.check_out(commit, &folder, Around::Shared).await.ok();
+                if is_new {
+                    sweep(&cache);
+                }
+                kept
+            }
             None => None,
         };
         match kept {
@@ -199,7 +206,7 @@ pub(super) async fn find(
                 // A folder that cannot be written, as in a sandbox.
                 let scratch =
                     Scratch::shielded("trusted").map_err(|error| Failure::internal(error.to_string()))?;
-                let files = git.check_out(commit, &scratch.path().join("checkout"), 1).await;
+                let files = git.check_out(commit, &scratch.path().join("checkout"), Around::Ours(1)).await;
                 programs.checkout = Some(files.map_err(internal)?);
                 programs._scratch = Some(Arc::new(scratch));
             }
@@ -215,15 +222,21 @@ fn tools(folder: PathBuf) -> Option<PathBuf> {
     Some(around.map(Path::to_owned).unwrap_or(real))
 }
 
-/// The folder for the files of a commit. None where the cache cannot be written.
-fn cache_folder(cache: &Path, git: &Git, commit: &str) -> Option<PathBuf> {
-    let name = |part: u16| format!("{part:02x}");
-    if !cache.join(name(CACHE_PARTS - 1)).is_dir() {
-        (0..CACHE_PARTS).try_for_each(|part| private::make_folders(&cache.join(name(part)))).ok()?;
-    }
+/// The folder for the files of a commit.
+fn cache_folder(cache: &Path, git: &Git, commit: &str) -> PathBuf {
     let place = Digest::of(git.folder().to_string_lossy().as_bytes());
-    let part = commit.get(..2)?;
-    Some(cache.join(part).join(format!("{}-{commit}", place.short())))
+    cache.join(format!("{}-{commit}", place.short()))
+}
+
+/// Removes checkouts that nobody has used for long. What cannot be removed stays.
+fn sweep(cache: &Path) {
+    let folders = std::fs::read_dir(cache).into_iter().flatten().flatten().map(|entry| entry.path());
+    for folder in folders.filter(|path| path.is_dir()) {
+        let used = git::checked_out_at(&folder);
+        if used.is_some_and(|used| used.elapsed().is_ok_and(|since| since > KEPT)) {
+            let _ = std::fs::remove_dir_all(&folder);
+        }
+    }
 }
 
 /// The program of `command:PROGRAM`, where it is a path of its own.

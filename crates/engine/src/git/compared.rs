@@ -8,7 +8,7 @@ use super::walk::Unseen;
 use super::{Git, GitError, Result};
 use crate::private;
 use crate::scratch::Scratch;
-use crate::stamp::Stamp;
+use crate::stamp::{Around, Stamp};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -60,7 +60,7 @@ impl Snapshot {
         git.clone().with_input(changed).run([COMMAND, "--add", "--replace", "-z", "--stdin"]).await?;
         let git = git.within(self.user.folder());
         // From here on only we read.
-        let stamp = Stamp::of(&scratch, 1).map_err(failed)?;
+        let stamp = Stamp::of(&scratch, Around::Ours(1)).map_err(failed)?;
         let staged = git.clone().within(&self.top).run(["ls-files", "-s", "-z"]).await?;
         let ids: BTreeSet<String> = entries(&staged).map(|(_, id, _)| id.to_owned()).collect();
         let ids: Vec<String> = ids.into_iter().collect();

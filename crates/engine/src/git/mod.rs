@@ -22,7 +22,7 @@ pub use anchor::{Anchor, Checkout};
 pub use branch::{BaseProblem, Branch};
 pub use compared::Compared;
 pub use places::{Places, is_repository, main_worktree};
-pub use room::CommitFiles;
+pub use room::{CommitFiles, checked_out_at};
 pub use run::{Git, GitError, program};
 pub use snapshot::Snapshot;
 pub use status::{Status, StatusEntry, Worktree};

@@ -2,11 +2,12 @@
 //! or index of the repository has a say.
 
 use super::{Git, GitError, Result};
-use crate::stamp::Stamp;
+use crate::stamp::{Around, Stamp};
 use crate::{private, stamp};
 use countersign_core::digest::{Digest, Parts};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 /// What a room knows of git's settings.
 const CONFIG: &str = "[core]\n\tbare = false\n\tfilemode = true\n\tsymlinks = true\n\tautocrlf = false\n\
@@ -16,6 +17,8 @@ const SHA256: &str = "\trepositoryformatversion = 1\n[extensions]\n\tobjectforma
 const SHA256_LETTERS: usize = 64;
 const ROOM: &str = "room";
 const INDEX: &str = "index";
+/// The ending of the file that is locked while files are checked out.
+const LOCK: &str = "lock";
 
 /// A private git folder.
 pub(super) struct Room {
@@ -83,6 +86,11 @@ fn stamp_of(folder: &Path) -> io::Result<Digest> {
     Ok(parts.digest())
 }
 
+/// When the files of a commit in this folder were last used.
+pub fn checked_out_at(folder: &Path) -> Option<SystemTime> {
+    folder.with_extension(LOCK).metadata().ok()?.modified().ok()
+}
+
 /// The files of a commit, checked out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CommitFiles {
@@ -93,9 +101,9 @@ pub struct CommitFiles {
 
 impl Git {
     /// The files of a commit in `folder`, with no setting of the repository. A folder that has them already is used again.
-    /// Either way every file is compared with its id, so neither an edited file nor a forged object gets through. `ours` is
-    /// how many of the folders on the way to `folder` are ours: nothing else is put there.
-    pub async fn check_out(&self, commit: &str, folder: &Path, ours: usize) -> Result<CommitFiles> {
+    /// Either way every file is compared with its id, so neither an edited file nor a forged object gets through. `around` is
+    /// what the folder is in.
+    pub async fn check_out(&self, commit: &str, folder: &Path, around: Around) -> Result<CommitFiles> {
         let failed = |error: io::Error| GitError::unexpected("checkout-index", error.to_string());
         self.verify_trees(commit).await?;
         let files = folder.join("files");
@@ -103,13 +111,17 @@ impl Git {
         let objects = objects.canonicalize().map_err(failed)?;
         // Another process may make the same one at this moment.
         private::make_folders(folder.parent().unwrap_or(folder)).map_err(failed)?;
-        let lock = private::make_file(&folder.with_extension("lock")).map_err(failed)?;
+        let lock = private::make_file(&folder.with_extension(LOCK)).map_err(failed)?;
         lock.lock().map_err(failed)?;
+        lock.set_modified(SystemTime::now()).map_err(failed)?;
         let is_there = files.is_dir();
         private::make_folders(&files).map_err(failed)?;
         let room = Room::make(folder, Some(&objects), commit.len()).map_err(failed)?;
-        let folders = ours + 1;
-        let stamp = Stamp::of(&files, folders).map_err(failed)?;
+        let around = match around {
+            Around::Ours(folders) => Around::Ours(folders + 1),
+            Around::Shared => Around::Shared,
+        };
+        let stamp = Stamp::of(&files, around).map_err(failed)?;
         if is_there && matches!(room.has_exactly(commit, &files).await, Ok(true)) {
             return Ok(CommitFiles { files, stamp });
         }
@@ -118,7 +130,7 @@ impl Git {
         git.run(["read-tree", commit]).await?;
         git.run(["clean", "-ffdxq"]).await?;
         git.run(["checkout-index", "-a", "-f", "-q"]).await?;
-        let stamp = Stamp::of(&files, folders).map_err(failed)?;
+        let stamp = Stamp::of(&files, around).map_err(failed)?;
         match room.has_exactly(commit, &files).await? {
             true => Ok(CommitFiles { files, stamp }),
             false => {

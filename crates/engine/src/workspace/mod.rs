@@ -20,4 +20,6 @@ pub use gather::gather;
 pub use held::{GuardedFile, HeldFiles};
 pub use path::{FolderFiles, PathProblem, Root, require_file, walk};
 pub use read::{Changed, Copied, copy_into, read_body, read_body_now, read_notes};
+#[cfg(target_os = "linux")]
+pub(crate) use watch::Watch;
 pub use write::{UNFINISHED, write_atomically};

@@ -7,7 +7,7 @@ use rustix::fs::inotify::{self, CreateFlags, ReadFlags, Reader, WatchFlags};
 use rustix::io::Errno;
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::ffi::{OsStr, OsString};
-use std::io;
+use std::io::{self, Read, Write};
 use std::mem::MaybeUninit;
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
@@ -39,7 +39,8 @@ const UNSEEN: &str = "a folder on the way to the files";
 
 type Names = HashMap<i32, HashSet<OsString>>;
 
-pub(super) struct Watch {
+#[derive(Debug)]
+pub(crate) struct Watch {
     /// Closing it ends the reader.
     line: UnixStream,
     reader: JoinHandle<Option<String>>,
@@ -47,7 +48,7 @@ pub(super) struct Watch {
 
 impl Watch {
     /// Watches each of these absolute paths. What is above `root` is watched as far as it may be read.
-    pub(super) fn begin<'a>(root: &Path, paths: impl Iterator<Item = &'a Path>) -> io::Result<Self> {
+    pub(crate) fn begin<'a>(root: &Path, paths: impl Iterator<Item = &'a Path>) -> io::Result<Self> {
         let mut watched_paths = Paths::new(root)?;
         for path in paths {
             watched_paths.add(path)?;
@@ -58,6 +59,13 @@ impl Watch {
         Ok(Self { line, reader })
     }
 
+    /// Whether a name has changed since the beginning. Watching goes on.
+    pub(crate) fn has_seen_a_change(&self) -> bool {
+        // The reader has read all events when it answers, and does not answer any more once it has seen a change.
+        let mut line = &self.line;
+        line.write_all(&[0]).is_err() || line.read_exact(&mut [0]).is_err()
+    }
+
     /// The name that changed since the beginning, if any did.
     pub(super) fn changed(self) -> Option<String> {
         drop(self.line);
@@ -65,7 +73,7 @@ impl Watch {
     }
 }
 
-/// Reads events until `end` is closed, because the kernel keeps a bounded number of them. Returns the first watched name
+/// Reads events until `end` is closed, and says there that it has read all when it is asked, because the kernel keeps a bounded number of them. Returns the first watched name
 /// that an event is about.
 fn read(inotify: &OwnedFd, names: &Names, end: &UnixStream) -> Option<String> {
     let mut buffer = [MaybeUninit::uninit(); BUFFER_BYTES];
@@ -76,7 +84,7 @@ fn read(inotify: &OwnedFd, names: &Names, end: &UnixStream) -> Option<String> {
             Ok(_) | Err(Errno::INTR) => {}
             Err(_) => return Some(UNSEEN.to_owned()),
         }
-        let is_last = !ready[1].revents().is_empty();
+        let is_asked = !ready[1].revents().is_empty();
         loop {
             match reader.next() {
                 Ok(event) => {
@@ -90,8 +98,12 @@ fn read(inotify: &OwnedFd, names: &Names, end: &UnixStream) -> Option<String> {
                 Err(_) => return Some(UNSEEN.to_owned()),
             }
         }
-        if is_last {
-            return None;
+        if is_asked {
+            let mut asked = [0; 16];
+            match (&*end).read(&mut asked) {
+                Ok(n @ 1..) if (&*end).write_all(&asked[..n]).is_ok() => {}
+                _ => return None,
+            }
         }
     }
 }

@@ -1,6 +1,7 @@
 //! What lies beside a script, and scripts that are edited for a moment.
 
 use super::*;
+use crate::stamp::Around;
 
 /// A check, its files, the one that is edited and its new text, and what the check says then.
 type Part<'a> = (&'a str, &'a [(&'a str, &'a str)], (&'a str, &'a str), Result<&'a str, ()>);
@@ -128,7 +129,7 @@ fn attack_17_scripts_that_are_edited_for_a_moment() {
     ];
     let fixture = Fixture::new(&files);
     let mut gate = fixture.gate(&[]);
-    gate.gate.as_mut().unwrap().stamp = Some(Stamp::of(&fixture.copy, 0).unwrap());
+    gate.gate.as_mut().unwrap().stamp = Some(Stamp::of(&fixture.copy, Around::Ours(0)).unwrap());
     let words = ["python3".to_owned(), "judge.py".to_owned()];
     let check = || gate.shell_line("sh tools/check.sh", &fixture.project);
     let review = || gate.line(&words, &fixture.project, &fixture.private);
