@@ -164,7 +164,7 @@ impl ReviewRequest {
             (true, Some(_)) => Scope::Files { patterns: vec!["**".to_owned()], each: Each::File },
         };
         let (criteria, guidance) = (self.criteria.clone(), self.guidance.clone());
-        Ok(vec![Rule { name: "review".to_owned(), scope, criteria, guidance, reviewer: None }])
+        Ok(vec![Rule { guidance, ..Rule::new("review", scope, criteria) }])
     }
 
     fn no_rules(&self, config: &Config) -> Failure {

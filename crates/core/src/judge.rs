@@ -200,9 +200,19 @@ mod tests {
     fn asked() -> (Vec<Rule>, Vec<Assignment>) {
         let light = Criterion { severity: Severity::May, ..Criterion::must("Light", "?") };
         let criteria = vec![light, Criterion::must("Heavy", "?")];
-        let rule = Rule { name: "r".into(), scope: Scope::Whole, criteria, guidance: None, reviewer: None };
+        let rule = Rule::new("r", Scope::Whole, criteria);
         let (target, criteria) = (Target::All, vec![0, 1]);
-        (vec![rule], vec![Assignment { rule: 0, target, criteria, files: vec![], candidates: vec![] }])
+        (
+            vec![rule],
+            vec![Assignment {
+                rule: 0,
+                target,
+                criteria,
+                files: vec![],
+                candidates: vec![],
+                not_seen: false,
+            }],
+        )
     }
 
     fn judged(answer: &Answer, accept_bare: bool) -> RoundEnd {

@@ -10,6 +10,7 @@ pub mod endpoint;
 pub mod ids;
 pub mod judge;
 pub mod markdown;
+pub mod media;
 pub mod notify;
 pub mod outcome;
 pub mod plan;

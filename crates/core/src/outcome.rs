@@ -18,6 +18,8 @@ pub enum NoVerdict {
     EmptyChange,
     /// What was judged changed meanwhile.
     Stale,
+    /// A rule is about a file that no reviewer can see.
+    NotSeen,
     /// No reviewer has been asked yet.
     Unverified,
     /// It was not asked, because a budget would not have covered it. An outcome of its own.
@@ -196,6 +198,7 @@ impl NoVerdict {
             Self::TooLong => ("too_long", "the question or the reply was too long"),
             Self::EmptyChange => ("empty_change", "there was nothing to judge"),
             Self::Stale => ("stale", "the work changed while it was judged"),
+            Self::NotSeen => ("not_seen", "no reviewer can see all files"),
             Self::Unverified => ("unverified", "some criteria have no ruling yet"),
             Self::Budget => ("budget", "the budget does not cover the question"),
         }

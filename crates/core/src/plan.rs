@@ -6,11 +6,11 @@
 use crate::criterion::Criterion;
 use crate::digest::{Digest, Key, Parts};
 use crate::prompt::{DIFF_BYTES_MAX, PROMPT_VERSION};
-use crate::rule::{Each, Rule, Scope};
-use crate::submission::{Form, Material, OutputKind, Submission};
+use crate::rule::{Each, MEDIA, Rule, Scope};
+use crate::submission::{Content, Form, Material, OutputKind, Submission};
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use serde::{Deserialize, Serialize};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 /// The name of the reviewer that carries out deterministic checks.
 pub const CHECKS: &str = "checks";
@@ -93,6 +93,9 @@ pub struct Assignment {
     pub files: Vec<usize>,
     /// Who may be asked, in order.
     pub candidates: Vec<Candidate>,
+    /// Whether nobody can be asked, because no reviewer sees the file: there is no verdict on it.
+    #[serde(default, skip_serializing_if = "crate::is_default")]
+    pub not_seen: bool,
 }
 
 impl Assignment {
@@ -161,6 +164,7 @@ pub fn plan(
             return Err(PlanError::NoCriteria { rule: rule.name.clone() });
         }
         let batches = batches(rule, reviewers, redaction)?;
+        let hidden = hidden(rule, submission)?;
         let before = plan.assignments.len();
         // In a change, checks and questions look at different things; otherwise at the same.
         let sides: Vec<Vec<&Batch>> = match submission.change {
@@ -171,9 +175,22 @@ pub fn plan(
             for (target, files) in
                 targets_of(rule, submission, room(&side, submission), side.iter().any(|b| b.is_asked()))?
             {
-                let assigned =
-                    side.iter().map(|batch| assignment(index, rule, &target, &files, batch, submission));
-                plan.assignments.extend(assigned);
+                for batch in &side {
+                    let (seen, unseen) = match batch.is_shown() {
+                        true => files.iter().partition(|file| !hidden.contains(*file)),
+                        false => (files.clone(), vec![]),
+                    };
+                    if unseen.is_empty() || !seen.is_empty() {
+                        let target = target.of(&seen, submission);
+                        plan.assignments.push(assignment(index, rule, &target, &seen, batch, submission));
+                    }
+                    let alone = |file: usize| Assignment {
+                        candidates: vec![],
+                        not_seen: true,
+                        ..assignment(index, rule, &Target::file(file, submission), &[file], batch, submission)
+                    };
+                    plan.assignments.extend(unseen.into_iter().map(alone));
+                }
             }
         }
         if plan.assignments.len() == before {
@@ -185,6 +202,43 @@ pub fn plan(
     }
     plan.unjudged = unjudged(&plan.assignments, submission);
     Ok(plan)
+}
+
+/// The files that a reviewer does not see, and that the rule does not let pass unseen.
+fn hidden(rule: &Rule, submission: &Submission) -> Result<HashSet<usize>, PlanError> {
+    let unseen: Vec<_> = files_where(submission, |file| file.content.unseen().is_some());
+    if unseen.is_empty() {
+        return Ok(HashSet::new());
+    }
+    let may = MayStayUnseen::of(rule)?;
+    // Of a change its files tell what they are; patches do not.
+    let files = submission.files.iter().filter(|file| file.form.is_file());
+    let files: HashMap<&str, &Content> = files.map(|file| (file.path.as_str(), &file.content)).collect();
+    let is_hidden = |file: &usize| {
+        let Material { path, content, .. } = &submission.files[*file];
+        !may.has(path, files.get(path.as_str()).copied().unwrap_or(content))
+    };
+    Ok(unseen.into_iter().filter(is_hidden).collect())
+}
+
+/// The files of a rule that may pass although no reviewer sees them.
+pub struct MayStayUnseen {
+    media: bool,
+    patterns: GlobSet,
+}
+
+impl MayStayUnseen {
+    pub fn of(rule: &Rule) -> Result<Self, PlanError> {
+        let (media, patterns): (Vec<_>, Vec<_>) =
+            rule.may_stay_unseen().into_iter().partition(|pattern| pattern == MEDIA);
+        let patterns = glob_set(&patterns)
+            .map_err(|reason| PlanError::BadPattern { rule: rule.name.clone(), reason })?;
+        Ok(Self { media: !media.is_empty(), patterns })
+    }
+
+    pub fn has(&self, path: &str, content: &Content) -> bool {
+        (self.media && *content == Content::Media) || self.patterns.is_match(path)
+    }
 }
 
 /// Files that no rule looks at. A file and its patch are one work, whichever of them is looked at.
@@ -267,8 +321,23 @@ fn targets_of(
 }
 
 fn one_by_one(files: Vec<usize>, submission: &Submission) -> Vec<(Target, Vec<usize>)> {
-    let target = |file: usize| Target::File(submission.files[file].path.clone());
-    files.into_iter().map(|file| (target(file), vec![file])).collect()
+    files.into_iter().map(|file| (Target::file(file, submission), vec![file])).collect()
+}
+
+impl Target {
+    fn file(file: usize, submission: &Submission) -> Self {
+        Self::File(submission.files[file].path.clone())
+    }
+
+    /// The target of these files, where others were taken away: one file that a rule matches is a file.
+    fn of(&self, files: &[usize], submission: &Submission) -> Self {
+        match (self, files) {
+            (Self::Matching, [file]) if submission.files[*file].form != Form::Summary => {
+                Self::file(*file, submission)
+            }
+            _ => self.clone(),
+        }
+    }
 }
 
 /// A change that does not fit into one question: a question per file, and one about all of them in a few lines.
@@ -323,6 +392,11 @@ struct Batch {
 impl Batch {
     fn is_asked(&self) -> bool {
         self.judges.iter().any(|judge| judge.kind != ReviewerKind::Checks)
+    }
+
+    /// Whether its files are shown to a reviewer. Checks read them, and so does the author of a self-review.
+    fn is_shown(&self) -> bool {
+        self.judges.first().is_some_and(|judge| judge.kind == ReviewerKind::Asked)
     }
 }
 
@@ -396,6 +470,7 @@ fn assignment(
         criteria: batch.criteria.clone(),
         files: files.to_vec(),
         candidates: batch.judges.iter().map(candidate).collect(),
+        not_seen: false,
     }
 }
 

@@ -3,6 +3,7 @@
 use crate::criterion::Criterion;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use std::fmt;
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -51,7 +52,7 @@ impl TryFrom<Value> for Each {
 }
 
 /// Criteria with their scope and guidance.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rule {
     /// How people and reports call it.
     pub name: String,
@@ -64,9 +65,47 @@ pub struct Rule {
     /// Ask this reviewer rather than the first configured one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reviewer: Option<String>,
+    /// Patterns of the files that may pass although no reviewer sees them, and [`MEDIA`]; [`MAY_STAY_UNSEEN`] where nothing
+    /// is said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unseen: Option<Vec<String>>,
+}
+
+/// The word for pictures, sound, video and fonts whose first bytes fit their names.
+pub const MEDIA: &str = "media";
+
+/// What may stay unseen where a rule does not say: media, and lock files that are too long to be shown.
+pub const MAY_STAY_UNSEEN: [&str; 5] = [MEDIA, "**/*.lock", "**/*-lock.json", "**/*-lock.yaml", "**/go.sum"];
+
+/// The names of submissions are made of this form: what was not there at first is left out where nothing is said.
+impl fmt::Debug for Rule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut fields = f.debug_struct("Rule");
+        fields.field("name", &self.name).field("scope", &self.scope).field("criteria", &self.criteria);
+        fields.field("guidance", &self.guidance).field("reviewer", &self.reviewer);
+        if let Some(unseen) = &self.unseen {
+            fields.field("unseen", unseen);
+        }
+        fields.finish()
+    }
 }
 
 impl Rule {
+    /// A rule that says nothing but what it asks, and of what.
+    pub fn new(name: impl Into<String>, scope: Scope, criteria: Vec<Criterion>) -> Self {
+        Self { name: name.into(), scope, criteria, guidance: None, reviewer: None, unseen: None }
+    }
+
+    /// The same, where placeholders for what cannot be shown are ruled on like everything else.
+    pub fn with_placeholders(self) -> Self {
+        Self { unseen: Some(vec![MEDIA.to_owned(), "**".to_owned()]), ..self }
+    }
+
+    /// The patterns of what may stay unseen.
+    pub fn may_stay_unseen(&self) -> Vec<String> {
+        self.unseen.clone().unwrap_or_else(|| MAY_STAY_UNSEEN.map(str::to_owned).to_vec())
+    }
+
     pub fn scope_words(&self) -> String {
         match &self.scope {
             Scope::Whole => "all outputs together".to_owned(),
@@ -79,6 +118,17 @@ impl Rule {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Decisions and rulings are about these names.
+    #[test]
+    fn a_rule_that_says_nothing_new_has_the_form_it_always_had() {
+        let rule = Rule::new("r", Scope::Whole, vec![]);
+        assert_eq!(
+            format!("{rule:?}"),
+            r#"Rule { name: "r", scope: Whole, criteria: [], guidance: None, reviewer: None }"#
+        );
+        assert!(format!("{:?}", rule.with_placeholders()).ends_with(r#"unseen: ["media", "**"] }"#));
+    }
 
     #[test]
     fn the_ledger_keeps_what_it_always_kept() {

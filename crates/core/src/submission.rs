@@ -26,6 +26,8 @@ pub struct Output {
 pub enum Content {
     /// Valid UTF-8.
     Text,
+    /// A picture, sound, video or font by its first bytes and by its name.
+    Media,
     /// Anything else that could be read.
     Binary,
     Missing,
@@ -35,7 +37,16 @@ pub enum Content {
 
 impl Content {
     pub fn has_bytes(&self) -> bool {
-        matches!(self, Self::Text | Self::Binary)
+        matches!(self, Self::Text | Self::Media | Self::Binary)
+    }
+
+    /// Why a reviewer does not see it; none where it does, or where nothing is there.
+    pub fn unseen(&self) -> Option<&str> {
+        match self {
+            Self::Text | Self::Missing => None,
+            Self::Media | Self::Binary => Some("it is not text"),
+            Self::Unreadable(why) => Some(why),
+        }
     }
 }
 

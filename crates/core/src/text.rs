@@ -64,6 +64,24 @@ pub fn counted<N: Display + PartialEq + From<u8>>(number: N, one: &str, several:
     format!("{number} {noun}")
 }
 
+/// Bytes as text: UTF-8, or UTF-16 with its mark, where that reads like text. Other bytes may begin with the same mark.
+pub fn decode(bytes: Vec<u8>) -> Option<String> {
+    let bytes = match String::from_utf8(bytes) {
+        Ok(text) => return Some(text),
+        Err(error) => error.into_bytes(),
+    };
+    let unit: fn([u8; 2]) -> u16 = match bytes.get(..2)? {
+        [0xff, 0xfe] => u16::from_le_bytes,
+        [0xfe, 0xff] => u16::from_be_bytes,
+        _ => return None,
+    };
+    let (pairs, []) = bytes[2..].as_chunks::<2>() else { return None };
+    let text: String =
+        char::decode_utf16(pairs.iter().map(|pair| unit(*pair))).collect::<Result<_, _>>().ok()?;
+    let is_strange = |c: char| c.is_control() && !matches!(c, '\t' | '\n' | '\r' | '\u{c}');
+    (text.contains([' ', '\n']) && !text.contains(is_strange)).then_some(text)
+}
+
 /// Makes a text of many lines harmless.
 pub fn neutralise(text: &str) -> (Cow<'_, str>, Changes) {
     let (text, characters) = escape_characters(text, |c| c == '\n' || c == '\t');

@@ -72,8 +72,7 @@ fn moved(panelist: Panelist, root: &Path) -> Panelist {
 
 fn request() -> Request {
     let criteria = vec![Criterion::must(CRITERION, QUESTION)];
-    let rule =
-        Rule { name: "doctor".to_owned(), scope: Scope::Whole, criteria, guidance: None, reviewer: None };
+    let rule = Rule::new("doctor", Scope::Whole, criteria);
     Request {
         subject: Subject::new(CLI, ["doctor"]),
         rules: vec![rule],

@@ -48,6 +48,8 @@ const EMPTY: &str = "
 
 const CHANGE: &str = "\
 each: all
+# What may pass although no reviewer can see it: media, and lock files that are too long. Everything else may not.
+unseen: [media, '**/*.lock', '**/*-lock.json', '**/*-lock.yaml', '**/go.sum']
 guidance: |
   Judge what is there, not what might have been meant. Name the file and the line of everything you find.
 criteria:

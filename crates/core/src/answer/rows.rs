@@ -104,7 +104,7 @@ mod tests {
 
     fn asked(files: &[&str]) -> (Vec<Assignment>, Vec<Rule>) {
         let criteria = vec![Criterion::must("A", "?"), Criterion::must("B", "?")];
-        let rule = Rule { name: "r".into(), scope: Scope::Whole, criteria, guidance: None, reviewer: None };
+        let rule = Rule::new("r", Scope::Whole, criteria);
         let assignment = |file: &&str| Assignment {
             rule: 0,
             target: Target::File((*file).into()),
@@ -118,6 +118,7 @@ mod tests {
                 reuse: Reuse::Never,
                 place: None,
             }],
+            not_seen: false,
         };
         (files.iter().map(assignment).collect(), vec![rule])
     }

@@ -28,13 +28,7 @@ fn three() -> Submission {
 }
 
 fn rule(scope: Scope) -> Rule {
-    Rule {
-        name: "r".into(),
-        scope,
-        criteria: vec![Criterion::must("C", "?")],
-        guidance: None,
-        reviewer: None,
-    }
+    Rule::new("r", scope, vec![Criterion::must("C", "?")])
 }
 
 fn reviewer(name: &str) -> Reviewer {

@@ -105,13 +105,9 @@ pub fn dispute_rule(finding: &Finding, criterion: &Criterion, guidance: Option<&
         Some(own) => format!("{GUIDANCE}\n\n{own}"),
         None => GUIDANCE.to_owned(),
     };
-    Rule {
-        name: finding.rule.clone(),
-        scope,
-        criteria: vec![Criterion::must(&criterion.name, &criterion.question)],
-        guidance: Some(guidance),
-        reviewer: None,
-    }
+    let criteria = vec![Criterion::must(&criterion.name, &criterion.question)];
+    // The finding is about what was shown.
+    Rule { guidance: Some(guidance), ..Rule::new(&finding.rule, scope, criteria).with_placeholders() }
 }
 
 pub fn dispute_notes(finding: &Finding, evidence: &str) -> String {

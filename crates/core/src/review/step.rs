@@ -352,6 +352,7 @@ fn confirmed(review: &Review, n: u32, found: Confirmation, now_ms: i64) -> Resul
         review.policy.accept_bare_verdicts,
         |assignment| match round.answer_to(assignment) {
             Some((_, given)) => Ok(&given.answer),
+            None if assignment.not_seen => Err(NoVerdict::NotSeen),
             None => Err(round.failure_of(assignment).map_or(NoVerdict::Unavailable, |failure| failure.why)),
         },
     );

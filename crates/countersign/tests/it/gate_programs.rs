@@ -101,13 +101,7 @@ impl Gate {
         let ledger = Ledger::in_memory();
         let guard = GuardProgram(env!("CARGO_BIN_EXE_countersign").into());
         let engine = Engine::new(planner, ledger, guard).unwrap();
-        let rule = Rule {
-            name: "work".into(),
-            scope: Scope::Whole,
-            criteria: vec![criterion],
-            guidance: None,
-            reviewer: None,
-        };
+        let rule = Rule::new("work", Scope::Whole, vec![criterion]);
         let request = Request {
             subject: Subject::new("cli", ["work"]),
             rules: vec![rule],

@@ -67,13 +67,7 @@ async fn engine(project: &Project) -> Engine {
 
 async fn judged(engine: &Engine) -> ReviewId {
     let check = Criterion { check: Some(Check::NoPlaceholders), ..Criterion::must("Complete", "Is it?") };
-    let rule = Rule {
-        name: "docs".into(),
-        scope: Scope::Whole,
-        criteria: vec![check],
-        guidance: None,
-        reviewer: None,
-    };
+    let rule = Rule::new("docs", Scope::Whole, vec![check]);
     let request = Request {
         subject: Subject::new("run", ["spec/tasks.md", "TASK-002"]),
         rules: vec![rule],

@@ -118,13 +118,9 @@ pub fn verify(phase: Phase, item: &Item, shows: Shows<'_>, modules: &[&Module]) 
         guidance.push_str(&format!("\n{}\n", module.looks_at.trim()));
     }
     let criterion = Criterion { severity: item.severity, ..Criterion::must(&item.id, &item.check) };
-    Rule {
-        name: format!("qr {phase} {}", item.id),
-        scope: RuleScope::Whole,
-        criteria: vec![criterion],
-        guidance: Some(guidance),
-        reviewer: None,
-    }
+    let rule =
+        Rule::new(format!("qr {phase} {}", item.id), RuleScope::Whole, vec![criterion]).with_placeholders();
+    Rule { guidance: Some(guidance), ..rule }
 }
 
 pub fn fix(phase: Phase) -> String {

@@ -29,13 +29,7 @@ const RAW_BYTES_MAX: usize = 16 * 1024;
 
 pub fn free_rule() -> Rule {
     let question = "Does an independent review of the change approve it as it is?";
-    Rule {
-        name: "review".to_owned(),
-        scope: Scope::Whole,
-        criteria: vec![Criterion::must(REVIEW_CRITERION, question)],
-        guidance: None,
-        reviewer: None,
-    }
+    Rule::new("review", Scope::Whole, vec![Criterion::must(REVIEW_CRITERION, question)])
 }
 
 pub struct Reviewing {

@@ -7,7 +7,7 @@ use super::written::{
 use crate::yaml::{At, Named, Place, ProblemList, quoted};
 use countersign_core::check::Check;
 use countersign_core::criterion::{Criterion, Severity, fold_name};
-use countersign_core::rule::{Each, Rule, Scope};
+use countersign_core::rule::{Each, MEDIA, Rule, Scope};
 use globset::Glob;
 use std::ops::Range;
 
@@ -62,7 +62,8 @@ impl Reader<'_> {
             Some(at) => at.value?.meaning(),
             None => Each::Together,
         };
-        let (name, patterns, criteria) = (name?, patterns?, criteria?);
+        let unseen = self.unseen(written);
+        let (name, patterns, criteria, unseen) = (name?, patterns?, criteria?, unseen?);
         let place = |span: &Range<usize>| self.sink.place(span);
         let places = RuleSource {
             name: place(&name.span),
@@ -77,6 +78,7 @@ impl Reader<'_> {
             criteria: criteria.into_iter().map(|(criterion, _)| criterion).collect(),
             guidance: text(&written.guidance),
             reviewer: text(&written.reviewer).filter(|name| name != AUTO),
+            unseen,
         };
         Some((rule, places))
     }
@@ -89,15 +91,31 @@ impl Reader<'_> {
         let mut good = Vec::new();
         for at in list {
             let Some(pattern) = &at.value else { continue };
-            match pattern_problem(pattern) {
-                None => good.push(Named { name: pattern.clone(), span: at.span.clone() }),
-                Some((problem, hint)) => {
-                    let message = format!("the pattern {} {problem}", quoted(pattern));
-                    self.sink.report_with_hint("bad-glob", &at.span, message, hint);
-                }
+            if self.is_pattern(pattern, &at.span) {
+                good.push(Named { name: pattern.clone(), span: at.span.clone() });
             }
         }
         (!list.is_empty() && good.len() == list.len()).then_some(good)
+    }
+
+    /// Patterns of files that may stay unseen, where they are given.
+    fn unseen(&mut self, written: &WrittenRule) -> Option<Option<Vec<String>>> {
+        let Some(At { value, .. }) = &written.unseen.0 else { return Some(None) };
+        let mut good = Vec::new();
+        for at in value.as_ref()? {
+            let pattern = at.value.as_ref()?;
+            if pattern == MEDIA || self.is_pattern(pattern, &at.span) {
+                good.push(pattern.clone());
+            }
+        }
+        Some(Some(good))
+    }
+
+    fn is_pattern(&mut self, pattern: &str, span: &Range<usize>) -> bool {
+        let Some((problem, hint)) = pattern_problem(pattern) else { return true };
+        let message = format!("the pattern {} {problem}", quoted(pattern));
+        self.sink.report_with_hint("bad-glob", span, message, hint);
+        false
     }
 
     /// The criteria, each with the place of its name.

@@ -15,6 +15,7 @@ use countersign_core::policy::{
     DEFAULT_CEILING_ROUNDS, DEFAULT_ITEM_FAILURES_MAX, DEFAULT_MAX_ATTEMPTS, DEFAULT_MAX_STALLED_ROUNDS,
     DEFAULT_REUSE_DAYS, Decisions, GateFiles, OnNoVerdict, Overrides,
 };
+use countersign_core::rule::MAY_STAY_UNSEEN;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 use serde::de::value::MapAccessDeserializer;
@@ -182,6 +183,11 @@ pub(super) struct WrittenRule {
     pub guidance: Option<At<String>>,
     /// The name of the reviewer to ask, rather than the first that can answer.
     pub reviewer: Option<At<String>>,
+    /// Files that may pass although no reviewer sees them, because they are not text, cannot be read or are too long: glob
+    /// patterns, and `media` for pictures, sound, video and fonts whose first bytes fit their names.
+    #[serde(default)]
+    #[schemars(extend("default" = MAY_STAY_UNSEEN))]
+    pub unseen: Given<Vec<At<String>>>,
     /// What must be true.
     #[schemars(required, length(min = 1))]
     pub criteria: Option<List<WrittenCriterion>>,

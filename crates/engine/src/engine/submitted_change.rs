@@ -70,16 +70,12 @@ impl SubmittedChange {
             form: Form::Summary,
         });
         // A link has no contents of its own, a submodule is another repository, and a deleted file has none.
-        let files = self.change.files.iter().filter(|file| file.shape == Shape::File);
-        let (named, unnamed): (Vec<_>, Vec<_>) = files.partition(|file| file.is_named_exactly);
-        let named = named.iter().map(|file| (file.path.clone(), 0)).collect();
-        all.extend(workspace::gather(root, named).await?);
+        let is_unreadable = |file: &&ChangedFile| matches!(file.content, Content::Unreadable(_));
+        let (unread, files): (Vec<_>, Vec<_>) = self.change.files.iter().partition(is_unreadable);
+        let files = files.iter().filter(|file| file.shape == Shape::File);
+        all.extend(workspace::gather(root, files.map(|file| (file.path.clone(), 0)).collect()).await?);
         // Never looked for under a name it does not have: another file may have that.
-        all.extend(unnamed.into_iter().map(|file| Material {
-            content: Content::Unreadable("its name is not valid UTF-8".to_owned()),
-            form: Form::File,
-            ..patch(file)
-        }));
+        all.extend(unread.into_iter().map(|file| Material { form: Form::File, ..patch(file) }));
         Ok(all)
     }
 
@@ -146,7 +142,7 @@ fn patch(file: &ChangedFile) -> Material {
         output: 0,
         digest: file.digest.clone(),
         size_bytes: if file.is_binary { shown } else { file.patch_bytes.max(shown) },
-        content: Content::Text,
+        content: file.content.clone(),
         form: Form::Patch,
     }
 }

@@ -198,6 +198,11 @@ impl Snapshot {
         self.files.iter().filter_map(below)
     }
 
+    /// Whether the commit has a path.
+    pub fn has(&self, path: &[u8]) -> bool {
+        self.listing.files.contains_key(path)
+    }
+
     /// What a path of this snapshot is called in the folder that was asked about.
     pub fn relative<'p>(&self, path: &'p [u8]) -> &'p [u8] {
         path.strip_prefix(&self.prefix[..]).unwrap_or(path)

@@ -125,12 +125,8 @@ impl StepReview {
             let name = |i: usize| text::visible_line(&criteria[i].name).into_owned();
             return Err(QualityGateError::DoubledCriterion { first: name(first), second: name(second) });
         }
-        Ok(Rule {
-            name: self.run_each.clone(),
-            scope,
-            criteria,
-            guidance: self.additional_review_guidance.clone(),
-            reviewer: None,
-        })
+        let guidance = self.additional_review_guidance.clone();
+        // The document says what stands in place of a file that cannot be shown.
+        Ok(Rule { guidance, ..Rule::new(&self.run_each, scope, criteria).with_placeholders() })
     }
 }

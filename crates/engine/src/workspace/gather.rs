@@ -1,7 +1,9 @@
 //! Gathering: which bytes stand at each path, by digest, without keeping them.
 
 use super::path::{self, Root};
+use super::read::{MAX_TEXT_BYTES, read_text};
 use countersign_core::digest::Digest;
+use countersign_core::media::{HEAD_BYTES, is_media};
 use countersign_core::submission::{Content, Form, Material};
 use std::io::{self, Read};
 
@@ -27,8 +29,7 @@ pub async fn gather(root: &Root, paths: Vec<(String, usize)>) -> io::Result<Vec<
 
 fn material(root: &Root, path: String, output: usize) -> Material {
     match look(root, &path) {
-        Ok(Seen { digest, size_bytes, text }) => {
-            let content = if text { Content::Text } else { Content::Binary };
+        Ok(Seen { digest, size_bytes, content }) => {
             Material { path, output, digest, size_bytes, content, form: Form::File }
         }
         Err(error) => {
@@ -46,7 +47,7 @@ fn material(root: &Root, path: String, output: usize) -> Material {
 struct Seen {
     digest: Digest,
     size_bytes: u64,
-    text: bool,
+    content: Content,
 }
 
 fn look(root: &Root, path: &str) -> io::Result<Seen> {
@@ -55,6 +56,7 @@ fn look(root: &Root, path: &str) -> io::Result<Seen> {
     let mut utf8 = Utf8::default();
     let mut buffer = vec![0; BUFFER_BYTES];
     let mut size_bytes = 0;
+    let mut head = vec![];
     loop {
         let n = match file.read(&mut buffer) {
             Ok(0) => break,
@@ -64,9 +66,23 @@ fn look(root: &Root, path: &str) -> io::Result<Seen> {
         };
         hasher.update(&buffer[..n]);
         utf8.feed(&buffer[..n]);
+        head.extend(buffer[..n].iter().take(HEAD_BYTES.saturating_sub(head.len())));
         size_bytes += n as u64;
     }
-    Ok(Seen { digest: Digest::from_hash(hasher.finalize()), size_bytes, text: utf8.is_text() })
+    let digest = Digest::from_hash(hasher.finalize());
+    let content = match utf8.is_text() {
+        true => Content::Text,
+        false if is_media(path, &head) => Content::Media,
+        false if is_wide_text(root, path, &head, size_bytes, &digest) => Content::Text,
+        false => Content::Binary,
+    };
+    Ok(Seen { digest, size_bytes, content })
+}
+
+/// Whether the file is text in UTF-16. It is read once more, as a whole.
+fn is_wide_text(root: &Root, path: &str, head: &[u8], size_bytes: u64, digest: &Digest) -> bool {
+    let may_be = head.starts_with(b"\xff\xfe") || head.starts_with(b"\xfe\xff");
+    may_be && size_bytes <= MAX_TEXT_BYTES && read_text(root, path, size_bytes, digest).is_some()
 }
 
 /// UTF-8 across the pieces of a stream.

@@ -8,6 +8,7 @@ use countersign_core::digest::Digest;
 use countersign_core::prompt::Body;
 use countersign_core::redact::{Counts, Redaction};
 use countersign_core::submission::{Content, Material};
+use countersign_core::text;
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::Path;
@@ -31,22 +32,27 @@ pub fn read_body_now(root: &Root, material: &Material) -> Result<Body, Changed> 
     match &material.content {
         Content::Missing => Ok(Body::Missing),
         Content::Unreadable(error) => Ok(Body::Unreadable(error.clone())),
-        Content::Binary => {
+        Content::Media | Content::Binary => {
             Ok(Body::Binary { absolute_path: root.join(&material.path).to_string_lossy().into_owned() })
         }
         Content::Text => {
             let changed = || Changed { path: material.path.clone() };
-            read_text(root, material).map(Body::Text).ok_or_else(changed)
+            text_of(root, material).map(Body::Text).ok_or_else(changed)
         }
     }
 }
 
-pub(super) fn read_text(root: &Root, material: &Material) -> Option<String> {
-    let (file, _) = path::open(root, &material.path).ok()?;
+fn text_of(root: &Root, material: &Material) -> Option<String> {
+    read_text(root, &material.path, material.size_bytes, &material.digest)
+}
+
+/// The text of a file that has this size and digest.
+pub(super) fn read_text(root: &Root, path: &str, size_bytes: u64, digest: &Digest) -> Option<String> {
+    let (file, _) = path::open(root, path).ok()?;
     // One byte more than expected is enough to see that it has grown.
-    let mut bytes = Vec::with_capacity(usize::try_from(material.size_bytes).ok()? + 1);
-    file.take(material.size_bytes + 1).read_to_end(&mut bytes).ok()?;
-    (Digest::of(&bytes) == material.digest).then(|| String::from_utf8(bytes).ok())?
+    let mut bytes = Vec::with_capacity(usize::try_from(size_bytes).ok()? + 1);
+    file.take(size_bytes + 1).read_to_end(&mut bytes).ok()?;
+    (Digest::of(&bytes) == *digest).then(|| text::decode(bytes))?
 }
 
 /// Reads the author's notes: a small text file, anywhere.
@@ -65,7 +71,7 @@ pub async fn read_notes(path: &Path, limit_bytes: u64) -> io::Result<String> {
 }
 
 /// Secrets are found only in a text that is in memory as a whole.
-const MAX_TEXT_BYTES: u64 = 64 * 1024 * 1024;
+pub(super) const MAX_TEXT_BYTES: u64 = 64 * 1024 * 1024;
 
 #[derive(Clone, Debug, Default)]
 pub struct Copied {
@@ -119,7 +125,7 @@ fn copy_text(
         let words = format!("`{}` is too long to be searched for secrets", material.path);
         return Err(io::Error::new(io::ErrorKind::FileTooLarge, words));
     }
-    let Some(text) = read_text(root, material) else { return Ok(None) };
+    let Some(text) = text_of(root, material) else { return Ok(None) };
     let (text, found) = redaction.redact(&text);
     create(folder, material)?.write_all(text.as_bytes())?;
     Ok(Some((found, Digest::of(text.as_bytes()))))

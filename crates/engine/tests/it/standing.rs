@@ -81,11 +81,8 @@ impl Try {
     fn request(&self, n: usize) -> Request {
         let asked = (0..2).filter(|i| self.asked[*i]);
         let rule = Rule {
-            name: "docs".into(),
-            scope: Scope::Whole,
-            criteria: asked.map(|i| Criterion::must(CRITERIA[i], "?")).collect(),
             guidance: self.fresh.then(|| "Be kind.".into()),
-            reviewer: None,
+            ..Rule::new("docs", Scope::Whole, asked.map(|i| Criterion::must(CRITERIA[i], "?")).collect())
         };
         let subject = self.subject.map_or_else(|| format!("own-{n}"), |name| format!("s{name}"));
         let attempts = if self.subject.is_some() { Attempts::AtMost(99) } else { Attempts::Once };

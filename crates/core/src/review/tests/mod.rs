@@ -33,7 +33,7 @@ fn rules() -> Vec<Rule> {
         Criterion::must(CRITERIA[0], "?"),
         Criterion { severity: Severity::Should, ..Criterion::must(CRITERIA[1], "?") },
     ];
-    vec![Rule { name: "docs".into(), scope: Scope::Whole, criteria, guidance: None, reviewer: None }]
+    vec![Rule::new("docs", Scope::Whole, criteria)]
 }
 
 fn key(name: &str) -> Key {
@@ -55,6 +55,7 @@ fn assignment(name: &str, kind: ReviewerKind) -> Assignment {
             reuse,
             place: None,
         }],
+        not_seen: false,
     }
 }
 

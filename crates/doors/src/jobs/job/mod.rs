@@ -96,15 +96,16 @@ impl Job {
 impl Step {
     /// Its reviews as rules. Two reviews may look at the same thing, so each name begins with a number.
     pub fn rules(&self) -> Vec<Rule> {
-        let rule = |(i, review): (usize, &StepReview)| Rule {
-            name: format!("{} {}", i + 1, review.run_each.text()),
-            scope: match &review.run_each {
+        let rule = |(i, review): (usize, &StepReview)| {
+            let scope = match &review.run_each {
                 RunEach::Step => Scope::Whole,
                 RunEach::Output(name) => Scope::Output(name.clone()),
-            },
-            criteria: review.criteria.iter().map(|(name, ask)| Criterion::must(name, ask)).collect(),
-            guidance: review.guidance.clone(),
-            reviewer: None,
+            };
+            let criteria = review.criteria.iter().map(|(name, ask)| Criterion::must(name, ask)).collect();
+            let name = format!("{} {}", i + 1, review.run_each.text());
+            // The document says what stands in place of a file that cannot be shown.
+            let rule = Rule::new(name, scope, criteria).with_placeholders();
+            Rule { guidance: review.guidance.clone(), ..rule }
         };
         self.reviews.iter().enumerate().map(rule).collect()
     }

@@ -1,12 +1,13 @@
 //! Compares the files as they are with a base, by git in a room of our own.
 
 use super::parse::{Defect, Parser};
-use super::{Change, ChangeLimits, ChangedFile};
+use super::{Change, ChangeLimits, ChangedFile, FileKind, Shape};
 use crate::git::{Git, GitError, Snapshot, Unseen, UnseenReason};
 use crate::scratch::Scratch;
 use crate::workspace::{FolderFiles, Root, require_file};
 use countersign_core::digest::{Digest, Parts};
 use countersign_core::outcome::{NoVerdict, Outcome};
+use countersign_core::submission::Content;
 use std::io;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -43,7 +44,7 @@ impl ChangeError {
             Self::TooManyFiles { .. } | Self::Git(GitError::TooMuchOutput { .. }) => {
                 Outcome::NoVerdict(NoVerdict::TooLong)
             }
-            Self::Unseen(_) => Outcome::NoVerdict(NoVerdict::Unverified),
+            Self::Unseen(_) => Outcome::NoVerdict(NoVerdict::NotSeen),
             Self::Git(GitError::TimedOut { .. }) => Outcome::NoVerdict(NoVerdict::Timeout),
             Self::Git(_) => Outcome::Usage,
             Self::Io(_) => Outcome::Internal,
@@ -104,14 +105,19 @@ async fn compare(root: &Root, wanted: &ChangeWanted, patches: bool) -> Result<Co
     let folder = Scratch::shielded("change")?;
     let paths = paths(wanted);
     let snapshot = Git::at(root.path()).snapshot(wanted.base.as_deref(), folder.path()).await?;
-    if let Some(place) = snapshot.unseen.first() {
+    // Nobody knows which files a folder has that cannot be read.
+    let is_folder =
+        |place: &&Unseen| place.path.ends_with(b"/") || matches!(place.why, UnseenReason::OtherCommit(_));
+    if let Some(place) = snapshot.unseen.iter().find(is_folder) {
         return Err(ChangeError::Unseen(unseen_words(&snapshot, place)));
     }
+    let unseen: Vec<ChangedFile> =
+        snapshot.unseen.iter().map(|place| unseen_file(&snapshot, place)).collect();
     let mut parser = Parser::new(wanted.limits);
     let writes = wanted.keeps_tree && patches;
     if snapshot.is_unchanged() && !writes {
         let (files, list) = parser.finish(patches).map_err(|defect| defective(defect, wanted))?;
-        return Ok(Compared { files, list, tree: None });
+        return Ok(Compared { files, list, tree: None }.and(unseen));
     }
     let compared = snapshot.compare(folder.path()).await?;
     let mut args: Vec<String> = COMPARE.split_whitespace().map(str::to_owned).collect();
@@ -132,13 +138,84 @@ async fn compare(root: &Root, wanted: &ChangeWanted, patches: bool) -> Result<Co
         Some(defect) => return Err(defective(defect, wanted)),
         None => streamed?,
     };
-    let (files, list) = parser.finish(patches).map_err(|defect| defective(defect, wanted))?;
+    let (mut files, list) = parser.finish(patches).map_err(|defect| defective(defect, wanted))?;
+    for file in &mut files {
+        show_wide_text(file, &compared.git, wanted.limits).await?;
+    }
     let tree = match writes {
         true => Some(snapshot.write_tree(&compared, &paths).await?),
         false => None,
     };
     compared.require_untouched()?;
-    Ok(Compared { files, list, tree })
+    Ok(Compared { files, list, tree }.and(unseen))
+}
+
+impl Compared {
+    /// With places that are there and cannot be looked at.
+    fn and(mut self, unseen: Vec<ChangedFile>) -> Self {
+        if !unseen.is_empty() {
+            let mut parts = Parts::new("change/unseen/1");
+            parts.text(self.list.as_str()).count(unseen.len());
+            for file in &unseen {
+                parts.text(file.digest.as_str());
+            }
+            self.list = parts.digest();
+            self.files.extend(unseen);
+            self.files.sort_by(|one, other| one.path.cmp(&other.path));
+        }
+        self
+    }
+}
+
+fn unseen_file(snapshot: &Snapshot, place: &Unseen) -> ChangedFile {
+    let name = snapshot.relative(&place.path);
+    let why = unseen_reason(&place.why);
+    let path = String::from_utf8_lossy(name).into_owned();
+    let patch = format!("[{why}]\n");
+    ChangedFile {
+        is_named_exactly: std::str::from_utf8(name).is_ok(),
+        old_path: None,
+        kind: if snapshot.has(&place.path) { FileKind::Modified } else { FileKind::Added },
+        shape: Shape::Nothing,
+        is_cut: false,
+        is_binary: false,
+        content: Content::Unreadable(why.clone()),
+        wide: None,
+        patch_bytes: patch.len() as u64,
+        patch,
+        digest: Parts::new("unseen-file/1").bytes(name).text(&why).digest(),
+        added: 0,
+        removed: 0,
+        path,
+    }
+}
+
+/// A file in UTF-16 is shown as text, as it is now.
+async fn show_wide_text(file: &mut ChangedFile, git: &Git, limits: ChangeLimits) -> Result<(), ChangeError> {
+    let Some(id) = file.wide.take() else { return Ok(()) };
+    let mut bytes = vec![];
+    let keep = |piece: &[u8]| {
+        bytes.extend_from_slice(piece);
+        Ok(())
+    };
+    git.stream(["cat-file", "blob", &id], limits.diff_bytes_max, keep).await?;
+    let Some(text) = countersign_core::text::decode(bytes) else { return Ok(()) };
+    let lines: Vec<&str> = text.trim_start_matches('\u{feff}').lines().collect();
+    let head = file.patch.trim_end_matches("[binary: contents not shown]\n");
+    let mut patch = format!("{head}[UTF-16, shown as text as it is now]\n@@ -0,0 +1,{} @@\n", lines.len());
+    let whole: usize = lines.iter().map(|line| line.len() + 2).sum();
+    for line in &lines {
+        if patch.len() + line.len() + 2 > limits.patch_bytes_max {
+            patch.push_str(&format!("[diff cut: {} of {whole} bytes shown]\n", patch.len()));
+            file.is_cut = true;
+            break;
+        }
+        patch.extend(["+", line, "\n"]);
+    }
+    file.patch_bytes = whole as u64;
+    (file.added, file.removed) = (lines.len() as u64, 0);
+    (file.is_binary, file.content, file.patch) = (false, Content::Text, patch);
+    Ok(())
 }
 
 /// Why a place cannot be judged.
@@ -146,12 +223,17 @@ fn unseen_words(snapshot: &Snapshot, place: &Unseen) -> String {
     let path = String::from_utf8_lossy(snapshot.relative(&place.path)).into_owned();
     let path = countersign_core::text::visible_line(&path).into_owned();
     match &place.why {
-        UnseenReason::Unreadable(why) => format!("`{path}` cannot be read: {why}"),
-        UnseenReason::Special => format!("`{path}` is not a file: it is a pipe, a socket or a device"),
+        UnseenReason::OtherCommit(_) => format!("the submodule `{path}` {}", unseen_reason(&place.why)),
+        why => format!("`{path}` is not judged: {}", unseen_reason(why)),
+    }
+}
+
+fn unseen_reason(why: &UnseenReason) -> String {
+    match why {
+        UnseenReason::Unreadable(why) => format!("it cannot be read: {why}"),
+        UnseenReason::Special => "it is not a file, but a pipe, a socket or a device".to_owned(),
         UnseenReason::OtherCommit(commit) => {
-            format!(
-                "the submodule `{path}` has commit {commit} checked out, whose files are other than those on disk"
-            )
+            format!("has commit {commit} checked out, whose files are other than those on disk")
         }
     }
 }

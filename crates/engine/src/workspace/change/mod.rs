@@ -8,6 +8,7 @@ mod parse;
 
 use crate::programs::PROGRAMS;
 use countersign_core::digest::Digest;
+use countersign_core::submission::Content;
 use countersign_core::text::{counted, neutralise_name};
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -100,8 +101,12 @@ pub struct ChangedFile {
     pub patch: String,
     /// Whether the patch lacks something a reader would have to see.
     pub is_cut: bool,
-    /// Whether it has contents that are no text, and so are named only.
+    /// Whether the patch has contents that are no text, and so are named only.
     pub is_binary: bool,
+    /// What a reviewer sees of it: text, or why not. Nothing is hidden where a file was deleted.
+    pub content: Content,
+    /// The object of contents that may be UTF-16.
+    pub(super) wide: Option<String>,
     pub patch_bytes: u64,
     /// Covers names, modes and all bytes of the patch, shown or not.
     pub digest: Digest,

@@ -5,8 +5,10 @@
 
 use super::{ChangeLimits, ChangedFile, FileKind, Shape};
 use countersign_core::digest::{Digest, Parts};
+use countersign_core::submission::Content;
 
 const HEADER: &[u8] = b"diff --git ";
+pub(super) const NAME_IS_NO_TEXT: &str = "its name is not valid UTF-8";
 
 /// Why what git says cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -224,15 +226,25 @@ impl Record {
             .digest();
         let shown = |name: &[u8]| String::from_utf8_lossy(name).into_owned();
         let (text, is_cut, is_binary) = patch.text();
+        let is_named_exactly = std::str::from_utf8(&self.name).is_ok();
+        let content = match kind {
+            _ if !is_named_exactly => Content::Unreadable(NAME_IS_NO_TEXT.to_owned()),
+            FileKind::Deleted => Content::Text,
+            _ if is_binary => Content::Binary,
+            _ => Content::Text,
+        };
+        let may_be_wide = is_binary && shape == Shape::File && patch.has_byte_order_mark();
         Ok(ChangedFile {
             path: shown(&self.name),
-            is_named_exactly: std::str::from_utf8(&self.name).is_ok(),
+            is_named_exactly,
             old_path: self.old_name.as_deref().map(shown),
             kind,
             shape,
             patch: text,
             is_cut,
             is_binary,
+            content,
+            wide: may_be_wide.then(|| id.to_owned()),
             patch_bytes: patch.bytes,
             digest,
             added: patch.added,
@@ -257,17 +269,30 @@ impl Patch {
             false => self.kept.len(),
         };
         let kept = &self.kept[..end];
-        let text = String::from_utf8_lossy(kept);
-        let replaced = std::str::from_utf8(kept).is_err();
-        let mut text = text.into_owned();
-        if replaced {
-            text.push_str("[not UTF-8: bytes that cannot be shown are replaced by \u{fffd}]\n");
+        let mut text = escaped(kept);
+        if text.len() > kept.len() {
+            text.push_str("[not UTF-8: other bytes are written as \\x and two digits]\n");
         }
         if is_cut {
             text.push_str(&format!("[diff cut: {end} of {} bytes shown]\n", self.bytes));
         }
         (text, is_cut, false)
     }
+
+    /// Whether an added line begins with the mark of UTF-16.
+    fn has_byte_order_mark(&self) -> bool {
+        self.kept.windows(4).any(|at| matches!(at, b"\n+\xff\xfe" | b"\n+\xfe\xff"))
+    }
+}
+
+/// Text as it is, with every other byte written out, so that nothing is hidden.
+fn escaped(bytes: &[u8]) -> String {
+    let mut text = String::with_capacity(bytes.len());
+    for chunk in bytes.utf8_chunks() {
+        text.push_str(chunk.valid());
+        chunk.invalid().iter().for_each(|byte| text.push_str(&format!("\\x{byte:02x}")));
+    }
+    text
 }
 
 /// Whether bytes are UTF-8, perhaps cut in the middle of a letter.

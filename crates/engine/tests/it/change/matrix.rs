@@ -225,12 +225,17 @@ async fn bytes_are_kept_shown_replaced_or_named() {
     let (repository, base) = started();
     repository.write("crlf.txt", "a\r\nb\r\n").write("latin.txt", b"caf\xe9\n").write("empty.txt", "");
     repository.write("picture.png", b"\x89PNG\x00\x01\n\x02");
+    let wide: Vec<u8> = "\u{feff}wide text\nBAD\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
+    repository.write("wide.txt", &wide);
     let change = since(&repository, &base).await;
+    let wide = patch(&change, "wide.txt");
+    assert!(
+        wide.ends_with("[UTF-16, shown as text as it is now]\n@@ -0,0 +1,2 @@\n+wide text\n+BAD\n"),
+        "{wide}"
+    );
     assert!(patch(&change, "crlf.txt").ends_with("+a\r\n+b\r\n"));
     let latin = patch(&change, "latin.txt");
-    assert!(
-        latin.ends_with("+caf\u{fffd}\n[not UTF-8: bytes that cannot be shown are replaced by \u{fffd}]\n")
-    );
+    assert!(latin.ends_with("+caf\\xe9\n[not UTF-8: other bytes are written as \\x and two digits]\n"));
     assert!(patch(&change, "picture.png").ends_with("+++ b/picture.png\n[binary: contents not shown]\n"));
     assert!(patch(&change, "empty.txt").contains("new file mode 100644"));
     // Other bytes that look the same are another change.

@@ -74,6 +74,7 @@ rules:
         ],
         guidance: Some("Be kind.".into()),
         reviewer: None,
+        unseen: None,
     };
     assert_eq!(config.rules, [expected]);
     assert_eq!((config.policy, config.limits), (Policy::default(), Limits::default()));

@@ -45,6 +45,7 @@ pub fn work(subject: &str, content: &str, files: usize) -> Submit {
         ],
         guidance: None,
         reviewer: None,
+        unseen: None,
     }];
     let material = |i: usize| {
         let bytes = format!("{content} {i}");

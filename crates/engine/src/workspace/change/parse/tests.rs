@@ -64,7 +64,7 @@ fn every_file_gets_its_own_patch() {
     );
     assert_eq!(files[1].old_path.as_deref(), Some("old\nname"));
     assert!(files[0].patch.ends_with("+diff --git a/z b/z\n"));
-    assert!(files[1].patch.contains("-\u{fffd}\n+y\r\n[not UTF-8"), "{}", files[1].patch);
+    assert!(files[1].patch.contains("-\\xff\n+y\r\n[not UTF-8"), "{}", files[1].patch);
     assert_eq!(
         files[3].patch,
         "diff --git a/bin b/bin\nnew file mode 100644\n[binary: contents not shown]\n"
