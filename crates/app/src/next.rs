@@ -16,6 +16,11 @@ pub fn steps(review: &Review, again: &str, reader: Reader) -> Vec<String> {
         Some(Outcome::NoVerdict(NoVerdict::Stale)) => {
             vec![format!("the files changed: {again} to review the current files")]
         }
+        Some(Outcome::NoVerdict(NoVerdict::NotSeen)) => {
+            vec![format!(
+                "leave the files out, or have a person name them in `unseen` of the rule; then {again}"
+            )]
+        }
         Some(Outcome::NoVerdict(_)) => {
             vec![format!("{again}: only the questions without an answer are asked again")]
         }

@@ -6,7 +6,7 @@ use crate::project::Project;
 use crate::{Code, Failure};
 use countersign_core::criterion::{Criterion, first_double};
 use countersign_core::ids::Subject;
-use countersign_core::outcome::Outcome;
+use countersign_core::outcome::{NoVerdict, Outcome};
 use countersign_core::plan::{PlanError, glob_set};
 use countersign_core::policy::{Attempts, Policy};
 use countersign_core::rule::{Each, Rule, Scope};
@@ -14,7 +14,7 @@ use countersign_core::submission::{Output, OutputKind};
 use countersign_engine::config::{Config, Diagnostic};
 use countersign_engine::engine::{EngineError, Planner, Prepared, Request, SubmittedChange};
 use countersign_engine::git;
-use countersign_engine::workspace::{self, PathProblem};
+use countersign_engine::workspace::{self, FolderFiles, PathProblem};
 use std::path::{Path, PathBuf};
 
 const OUTPUT: &str = "files";
@@ -56,8 +56,8 @@ impl ReviewRequest {
         planner: &Planner,
         warnings: &mut Vec<String>,
     ) -> Result<Prepared, Failure> {
-        let listed = self.listed(project, warnings).await?;
-        let request = self.request(project, listed.as_deref(), warnings)?;
+        let listed = self.listed(project).await?;
+        let request = self.request(project, listed.as_ref(), warnings)?;
         let prepared = match planner.prepare(request).await {
             Ok(prepared) => prepared,
             Err(EngineError::Plan(PlanError::NothingToJudge)) => {
@@ -75,25 +75,19 @@ impl ReviewRequest {
     }
 
     /// The files of a project at a gate: only the ignore rules of the base count, and never for a file that git tracks.
-    async fn listed(
-        &self,
-        project: &Project,
-        warnings: &mut Vec<String>,
-    ) -> Result<Option<Vec<String>>, Failure> {
+    async fn listed(&self, project: &Project) -> Result<Option<FolderFiles>, Failure> {
         let root = project.root.path();
         if project.authority.is_none() || self.change.is_some() || !is_in_repository(root) {
             return Ok(None);
         }
         let (base, _) = authority::base(project, FlagsFrom::Caller, None).await?;
-        let found = workspace::listed(&project.root, base.as_deref()).await?;
-        warnings.extend(found.left_out);
-        Ok(Some(found.files))
+        Ok(Some(workspace::listed(&project.root, base.as_deref()).await?))
     }
 
     fn request(
         &self,
         project: &Project,
-        listed: Option<&[String]>,
+        listed: Option<&FolderFiles>,
         warnings: &mut Vec<String>,
     ) -> Result<Request, Failure> {
         let mut rules = self.rules(&project.config)?;
@@ -108,7 +102,7 @@ impl ReviewRequest {
         }
         let files = match self.change {
             Some(_) => vec![],
-            None => self.concerned_files(project, listed, &rules, warnings)?,
+            None => self.concerned_files(project, listed, &rules)?,
         };
         let policy = project.config.policy.clone();
         Ok(Request {
@@ -127,11 +121,19 @@ impl ReviewRequest {
     fn concerned_files(
         &self,
         project: &Project,
-        listed: Option<&[String]>,
+        listed: Option<&FolderFiles>,
         rules: &[Rule],
-        warnings: &mut Vec<String>,
     ) -> Result<Vec<String>, Failure> {
-        let files = self.files(project, listed, warnings)?;
+        let FolderFiles { files, unnamed } = self.files(project, listed)?;
+        if let Some(name) = concerned(rules, unnamed)?.first() {
+            let why = NoVerdict::NotSeen;
+            return Err(Failure::new(
+                why.outcome(),
+                Code::NoVerdict,
+                format!("the name of `{name}` is not text"),
+            )
+            .hint("rename the file, or add it to `.gitignore` and have that committed"));
+        }
         if self.criteria.is_empty() && self.paths.is_empty() {
             unmatched(&project.config, &files)?;
         }
@@ -178,12 +180,7 @@ impl ReviewRequest {
     }
 
     /// The files of the paths: files as they are, folders without what git ignores.
-    fn files(
-        &self,
-        project: &Project,
-        listed: Option<&[String]>,
-        warnings: &mut Vec<String>,
-    ) -> Result<Vec<String>, Failure> {
+    fn files(&self, project: &Project, listed: Option<&FolderFiles>) -> Result<FolderFiles, Failure> {
         let here = project.here.display();
         let path_failure = |problem: PathProblem| {
             let hint = match &problem {
@@ -202,7 +199,7 @@ impl ReviewRequest {
         }
         let relative = self.paths.iter().map(|path| project.root.relative(&project.here, path));
         let whole = self.paths.is_empty().then(|| Ok(String::new()));
-        let mut files = vec![];
+        let mut all = FolderFiles::default();
         for relative in relative.chain(whole) {
             let relative = relative.map_err(path_failure)?;
             let is_folder = project.root.join(&relative).is_dir();
@@ -211,19 +208,20 @@ impl ReviewRequest {
                     let rest = path.strip_prefix(relative.as_str());
                     relative.is_empty() || rest.is_some_and(|rest| rest.starts_with('/'))
                 };
-                files.extend(listed.iter().filter(below).cloned());
+                all.files.extend(listed.files.iter().filter(below).cloned());
+                all.unnamed.extend(listed.unnamed.iter().filter(below).cloned());
             } else if is_folder {
                 let found = workspace::walk(&project.root, &relative).map_err(path_failure)?;
-                warnings.extend(found.left_out);
-                files.extend(found.files);
+                all.files.extend(found.files);
+                all.unnamed.extend(found.unnamed);
             } else {
                 workspace::require_file(&project.root, &relative).map_err(path_failure)?;
-                files.push(relative);
+                all.files.push(relative);
             }
         }
-        files.sort();
-        files.dedup();
-        Ok(files)
+        all.files.sort();
+        all.files.dedup();
+        Ok(all)
     }
 
     /// A named file must not pass because no rule matches it.

@@ -61,7 +61,7 @@ pub fn check_rules(project: &Project) -> Result<Valid, Failure> {
     unmatched(config, &found.files)?;
     let criteria = config.rules.iter().map(|rule| rule.criteria.len()).sum();
     let (rules, reviewers) = (config.rules.len(), config.reviewers.len());
-    let (file, left_out) = (Some(file), found.left_out);
+    let (file, left_out) = (Some(file), found.left_out());
     Ok(Valid { file, rules, criteria, reviewers, left_out, ..Valid::default() })
 }
 

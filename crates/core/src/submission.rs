@@ -26,6 +26,8 @@ pub struct Output {
 pub enum Content {
     /// Valid UTF-8.
     Text,
+    /// Of a patch: text that is too long to be shown whole.
+    Cut,
     /// A picture, sound, video or font by its first bytes and by its name.
     Media,
     /// Anything else that could be read.
@@ -43,7 +45,7 @@ impl Content {
     /// Why a reviewer does not see it; none where it does, or where nothing is there.
     pub fn unseen(&self) -> Option<&str> {
         match self {
-            Self::Text | Self::Missing => None,
+            Self::Text | Self::Cut | Self::Missing => None,
             Self::Media | Self::Binary => Some("it is not text"),
             Self::Unreadable(why) => Some(why),
         }
@@ -113,6 +115,9 @@ pub struct Submission {
     /// stands on it too.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub evidence: Option<Digest>,
+    /// Where the rules came from, at a gate.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rules_from: Option<String>,
     /// Whether a person has the last word on it, whatever the verdict, and also without one.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub asks_person: bool,
@@ -144,6 +149,7 @@ impl Submission {
             change: None,
             context: None,
             evidence: None,
+            rules_from: None,
             asks_person: false,
             steers_gate: false,
         }

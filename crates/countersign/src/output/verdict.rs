@@ -48,6 +48,9 @@ pub fn verdict_text(verdict: &Verdict, next: &[String], named: bool) -> String {
         out.push_str(&format!("\ndecided: {}\n", visible_line(&decision.words)));
     }
     out.push_str(&format!("\n{}\n", footer(verdict)));
+    if let Some(coverage) = &verdict.coverage {
+        out.push_str(&format!("{}\n", dim(&coverage.words)));
+    }
     for (i, step) in next.iter().enumerate() {
         out.push_str(&format!(
             "{} {}\n",
@@ -160,6 +163,7 @@ fn reasons(assignments: &[Assignment]) -> Vec<(Vec<&str>, NoVerdict, Vec<String>
         let Some(why) = assignment.unanswered else { continue };
         let details: Vec<String> = match assignment.not_answered.as_slice() {
             [only] => vec![only.detail.clone()],
+            [] => assignment.detail.iter().cloned().collect(),
             several => several.iter().map(|one| format!("{}: {}", one.reviewer, one.detail)).collect(),
         };
         let place = *known.entry((why, details.clone())).or_insert(reasons.len());

@@ -215,3 +215,93 @@ fn attack_18_links_and_bytes_that_are_no_text() {
         "the question",
     );
 }
+
+/// Without a remote the local branch is all there is, and the answer says what it is.
+#[test]
+fn attack_18_a_local_default_branch_that_was_moved() {
+    let case = with(Kind::Modified);
+    case.repository.commit("bad work");
+    case.repository.git(["branch", "-q", "-f", "main"]);
+    case.project.write("sub/b.md", "fine\n");
+    let ran = case.gate();
+    let base = case.repository.git(["rev-parse", "--short=8", "main"]);
+    assert!(ran.stdout.contains(&format!("judged 1 of 1 changed file since {base}")), "{ran:?}");
+    // The hook goes by what passed last.
+    held(&case.hook());
+    row(
+        "a moved local default branch, without a remote",
+        "review --change --gate",
+        "judged since it",
+        "the base",
+    );
+}
+
+/// A trusted project whose rule is about these files, with a program among them.
+fn about(patterns: &str) -> Case {
+    let case = Case::untrusted();
+    let config = crate::kit::config("[python3, judge.py]").replace("['*.md']", patterns);
+    case.project.write("countersign.yml", config).write("sub/old.md", b"\x7fELF\x02\0\0\xff\xfe");
+    case.repository.commit("before");
+    case.project.trust();
+    case.repository.git(["checkout", "-q", "-b", "topic"]);
+    case
+}
+
+/// Work that a rule is about and that nobody can see never passes, and is named, also where nobody wants to hear of it.
+#[test]
+fn attack_18_what_nobody_can_see_does_not_pass() {
+    type Make = fn(&Case);
+    let ways: [(&str, &str, Make); 6] = [
+        ("a program in place of a text", "sub/x.md", |case| {
+            case.project.write("sub/x.md", b"\x7fELF\x02\0\0\xff\xfe");
+        }),
+        ("a picture by its name alone", "sub/x.png", |case| {
+            case.project.write("sub/x.png", b"#!/bin/sh\n\0\xff\n");
+        }),
+        ("a pipe", "sub/pipe.md", |case| {
+            let made = std::process::Command::new("mkfifo").arg(case.project.path("sub/pipe.md")).status();
+            assert!(made.unwrap().success());
+        }),
+        ("a socket", "sub/socket.md", |case| {
+            drop(std::os::unix::net::UnixListener::bind(case.project.path("sub/socket.md")).unwrap());
+        }),
+        ("a name that is not text", "sub/x\u{fffd}.md", |case| {
+            use std::os::unix::ffi::OsStrExt;
+            let name = std::ffi::OsStr::from_bytes(b"sub/x\xff.md");
+            fs::write(case.root().join(name), "fine\n").unwrap();
+        }),
+        ("a text that was a program", "sub/old.md", |case| {
+            case.project.write("sub/old.md", "BAD\n");
+        }),
+    ];
+    for (name, path, make) in ways {
+        let case = about("['**/*.md', '**/*.png']");
+        case.project.write("b.md", "fine\n");
+        make(&case);
+        let ran = case.gate_with(&["-q"], |_| {}).exits(4);
+        assert!(ran.stdout.contains("not seen") && ran.stdout.contains(path), "{name}: {ran:?}");
+        let json = case.gate_with(&["--json"], |_| {}).exits(4).json();
+        assert_eq!(json["reason"], "not_seen", "{name}: {json}");
+        assert_eq!(json["coverage"]["not_seen"][0]["path"], path, "{name}: {json}");
+        assert!(case.hook().stdout.contains(r#""decision":"block""#), "{name}");
+        // The ledger has it, whatever was shown.
+        let shown = case.project.run(&["show", json["review"]["id"].as_str().unwrap()]);
+        assert!(shown.stdout.contains(path), "{name}: {shown:?}");
+        row(&format!("not seen: {name}"), "review --change --gate, hook", "no verdict", "the coverage");
+    }
+}
+
+/// What the rule lets pass unseen passes, and is named all the same.
+#[test]
+fn honest_18_pictures_and_long_lock_files_pass_unseen() {
+    let case = about("['**']");
+    case.project.write("logo.png", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR");
+    case.project.write("Cargo.lock", "name = \"x\"\n".repeat(10_000));
+    let wide: Vec<u8> = "\u{feff}wide text\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
+    case.project.write("wide.txt", wide);
+    let ran = case.gate().exits(0);
+    let words =
+        "2 passed unseen: Cargo.lock (its diff is too long to be shown whole), logo.png (it is not text)";
+    assert!(ran.stdout.contains("judged 1 of 3 changed files"), "{ran:?}");
+    assert!(ran.stdout.contains(words), "{ran:?}");
+}

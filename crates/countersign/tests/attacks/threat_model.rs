@@ -204,14 +204,22 @@ const ROWS: &[(&str, &[&str])] = &[
     ("build a machine of its own", &[]),
     ("a submodule of the base", &["attack_18_the_files_of_a_submodule_are_judged"]),
     ("a link in place of a file", &["attack_18_links_and_bytes_that_are_no_text"]),
-    ("contents that are not UTF-8", &["attack_18_links_and_bytes_that_are_no_text"]),
+    ("single bytes of another encoding", &["attack_18_links_and_bytes_that_are_no_text"]),
+    (
+        "contents that are not text, a picture by its name alone",
+        &["attack_18_what_nobody_can_see_does_not_pass", "attack_18_media_are_known_by_name_and_first_bytes"],
+    ),
+    ("code in a picture", &[]),
     (
         "`--base`, a commit and then another branch",
         &["attack_17_a_base_of_the_agents_choice", "attack_17_commits_that_no_branch_has_passed"],
     ),
     (
         "without a remote: a moved local default branch",
-        &["attack_17_a_local_default_branch_that_was_moved_releases_no_task"],
+        &[
+            "attack_18_a_local_default_branch_that_was_moved",
+            "attack_17_a_local_default_branch_that_was_moved_releases_no_task",
+        ],
     ),
     (
         "other contents under the id",

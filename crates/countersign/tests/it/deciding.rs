@@ -273,8 +273,21 @@ fn from_decision(project: &Project) -> Vec<Value> {
 }
 
 /// What differs from one time to the next: names, times, ids, and what is made of the folder and the commit.
-const OF_ONE_TIME: [&str; 12] =
-    ["terminal", "token", "by", "at_ms", "at", "id", "call", "digest", "key", "place", "base", "fingerprint"];
+const OF_ONE_TIME: [&str; 13] = [
+    "terminal",
+    "token",
+    "by",
+    "at_ms",
+    "at",
+    "id",
+    "call",
+    "digest",
+    "key",
+    "place",
+    "base",
+    "fingerprint",
+    "rules_from",
+];
 
 fn strip(value: &mut Value) {
     match value {

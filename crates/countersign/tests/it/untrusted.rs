@@ -96,7 +96,16 @@ fn a_binary_file_is_given_beside_the_question() {
         "judge.sh",
         &body.replace("LOG", &project.path(".seen").display().to_string()),
     );
-    project.run(&["review", "a.bin", "b.md", "--criterion", COMPLETE, "--reviewer", judge.name()]).exits(0);
+    let review = ["review", "a.bin", "b.md", "--criterion", COMPLETE, "--reviewer", judge.name()];
+    let ran = project.run(&review).exits(4);
+    assert!(ran.stdout.contains("no reviewer can see all files"), "{ran:?}");
+    assert!(ran.stdout.contains("judged 1 of 2 files; 1 not seen: a.bin (it is not text)"), "{ran:?}");
+    assert_eq!(project.read(".seen"), "", "the text alone is asked about");
+    // A rule may let it pass unseen. A reviewer that opens files can look at it then.
+    let rule = "version: 1\nrules: [{name: r, for: ['*'], unseen: ['*.bin'], criteria: [{name: Complete, ask: '?'}]}]\n";
+    project.write("countersign.yml", rule);
+    let ran = project.run(&["review", "a.bin", "b.md", "--reviewer", judge.name()]).exits(0);
+    assert!(ran.stdout.contains("1 passed unseen: a.bin (it is not text)"), "{ran:?}");
     assert_eq!(project.read(".seen"), "./a.bin\n");
 }
 

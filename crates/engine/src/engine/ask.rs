@@ -19,6 +19,7 @@ use countersign_core::prompt::{self, Body, ShownFile};
 use countersign_core::redact::Counts;
 use countersign_core::review::Confirmation;
 use countersign_core::rule::Rule;
+use countersign_core::submission::Content;
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -229,10 +230,12 @@ impl Engine {
         let most = planner.bounds.prompt_bytes;
         let Some((panelist, _)) = planner.panel.find(&asking.reviewer) else { return Ok(()) };
         if let Some(handed) = &asking.prepared.request.change {
-            return handed.refuse(&asking.assignment, &panelist, most).map_or(Ok(()), Err);
+            let rule = asking.prepared.request.rules.get(asking.assignment.rule);
+            return handed.refuse(&asking.assignment, rule, &panelist, most).map_or(Ok(()), Err);
         }
         let files = materials(&asking.assignment, &asking.prepared.submission);
-        let bytes: u64 = files.iter().map(|file| file.size_bytes).sum();
+        let text = files.iter().filter(|file| file.content == Content::Text);
+        let bytes: u64 = text.map(|file| file.size_bytes).sum();
         if panelist.reads_files() || bytes <= most {
             return Ok(());
         }

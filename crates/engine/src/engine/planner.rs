@@ -77,6 +77,8 @@ pub struct Planner {
     /// What is kept from reviewers, the ledger and reports.
     pub redaction: Redaction,
     pub day_budget: Budget,
+    /// Where the rules come from, at a gate.
+    pub rules_from: Option<String>,
 }
 
 impl Planner {
@@ -113,6 +115,7 @@ impl Planner {
             submission = handed.name(submission);
             submission.steers_gate = person && !handed.change().gate_files().is_empty();
         }
+        submission.rules_from.clone_from(&self.rules_from);
         let plan = plan::plan(&request.rules, &submission, reviewers, self.redaction.identity())?;
         Ok(Prepared { request, submission, plan })
     }

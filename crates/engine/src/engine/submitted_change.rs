@@ -7,10 +7,11 @@ use crate::workspace::{self, Change, ChangeWanted, Changed, ChangedFile, Shape};
 use countersign_core::answer::changed_lines;
 use countersign_core::digest::Digest;
 use countersign_core::outcome::NoVerdict;
-use countersign_core::plan::Assignment;
+use countersign_core::plan::{Assignment, MayStayUnseen};
 use countersign_core::prompt::{self, Body, DIFF_BYTES_MAX, Sections, ShownFile};
 use countersign_core::redact::Counts;
 use countersign_core::review::{NotSubmitted, OpenFinding};
+use countersign_core::rule::Rule;
 use countersign_core::submission::{ChangeOf, Content, Form, Material, Output, OutputKind, Submission};
 use std::ops::RangeInclusive;
 use std::sync::Arc;
@@ -112,15 +113,20 @@ impl SubmittedChange {
     pub(super) fn refuse(
         &self,
         assignment: &Assignment,
+        rule: Option<&Rule>,
         panelist: &Panelist,
         prompt_bytes: u64,
     ) -> Option<Failed> {
         let too_long = |words: String| Some(Failed::new(NoVerdict::TooLong, words));
-        if let Some(file) = self.cut(assignment).next().filter(|_| !panelist.sees_project) {
+        let may = rule.and_then(|rule| MayStayUnseen::of(rule).ok());
+        let may = |path: &str| may.as_ref().is_some_and(|may| may.has(path, &Content::Text));
+        let mut cut = self.cut(assignment).filter(|file| !panelist.sees_project && !may(&file.path));
+        if let Some(file) = cut.next() {
             let path = countersign_core::text::visible_line(&file.path);
             return too_long(format!(
                 "the diff of `{path}` has {} bytes, more than a question about a change holds, and reviewer `{}` \
-                 cannot read the rest: make the change smaller, or ask a reviewer with `sees: project`",
+                 cannot read the rest: make the change smaller, ask a reviewer with `sees: project`, or name the file \
+                 in `unseen` of the rule",
                 file.patch_bytes, panelist.name
             ));
         }

@@ -235,7 +235,7 @@ impl QualityGate {
         };
         let panel = Panel::new(panelist.into_iter().collect(), work.root.path(), 1, &Surroundings::default());
         let (root, redaction, day_budget) = (work.root.clone(), Redaction::off(), Budget::default());
-        (Planner { root, panel, bounds, redaction, day_budget }, ends)
+        (Planner { root, panel, bounds, redaction, day_budget, rules_from: None }, ends)
     }
 }
 

@@ -162,50 +162,48 @@ fn kind(metadata: &Metadata) -> &'static str {
     }
 }
 
-/// Files of a folder, and what had to be left out.
+/// Files of a folder.
 #[derive(Debug, Default)]
 pub struct FolderFiles {
-    /// Paths relative to the root, sorted.
+    /// Paths relative to the root, sorted; also of what is there and cannot be read.
     pub files: Vec<String>,
-    /// What was left out, with the reason in words. Never silent.
-    pub left_out: Vec<String>,
+    /// Files whose names are not text, as they can be shown.
+    pub unnamed: Vec<String>,
 }
 
-/// Lists the files below a folder of the project. Ignored and hidden files are not the work.
+impl FolderFiles {
+    /// What no rule can be about, in words.
+    pub fn left_out(&self) -> Vec<String> {
+        self.unnamed.iter().map(|name| format!("the name of `{name}` is not text")).collect()
+    }
+}
+
+/// Lists the files below a folder of the project. Ignored and hidden files are not the work. A folder that cannot be read is
+/// an error: nobody knows what is in it.
 pub fn walk(root: &Root, folder: &str) -> Result<FolderFiles, PathProblem> {
     let mut found = FolderFiles::default();
     let start = root.join(folder);
     let walker = WalkBuilder::new(&start).require_git(false).follow_links(false).build();
     for entry in walker {
-        match entry {
-            Ok(entry) if entry.file_type().is_some_and(|kind| kind.is_file() || kind.is_symlink()) => {
-                take(root, entry.path(), &mut found)?;
+        let entry = entry.map_err(|error| {
+            let words = error.to_string();
+            let why = error.into_io_error().unwrap_or_else(|| io::Error::other(words));
+            PathProblem::Unreadable(shown(&start), why)
+        })?;
+        if entry.file_type().is_some_and(|kind| !kind.is_dir()) && !is_folder_of(root, entry.path()) {
+            match entry.path().strip_prefix(root.path()).unwrap_or(entry.path()).to_str() {
+                Some(path) => found.files.push(path.to_owned()),
+                None => found.unnamed.push(shown(entry.path())),
             }
-            Ok(_) => {}
-            Err(error) => found.left_out.push(error.to_string()),
         }
     }
     found.files.sort();
     Ok(found)
 }
 
-fn take(root: &Root, path: &Path, found: &mut FolderFiles) -> Result<(), PathProblem> {
-    let relative = match root.relative(root.path(), path) {
-        Ok(relative) => relative,
-        Err(problem) => {
-            found.left_out.push(problem.to_string());
-            return Ok(());
-        }
-    };
-    match require_file(root, &relative) {
-        Ok(()) => found.files.push(relative),
-        // A link to a folder of the project is walked by that folder's own name.
-        Err(PathProblem::NotAFile(_, "a directory")) => {}
-        // Work that cannot be read must not pass unread.
-        Err(problem @ PathProblem::Unreadable { .. }) => return Err(problem),
-        Err(problem) => found.left_out.push(problem.to_string()),
-    }
-    Ok(())
+/// Whether a link leads to a folder of the project, which has its own name.
+pub(super) fn is_folder_of(root: &Root, path: &Path) -> bool {
+    path.canonicalize().is_ok_and(|real| real.is_dir() && real.starts_with(root.path()))
 }
 
 #[cfg(test)]

@@ -35,7 +35,7 @@ pub fn read_body_now(root: &Root, material: &Material) -> Result<Body, Changed> 
         Content::Media | Content::Binary => {
             Ok(Body::Binary { absolute_path: root.join(&material.path).to_string_lossy().into_owned() })
         }
-        Content::Text => {
+        Content::Text | Content::Cut => {
             let changed = || Changed { path: material.path.clone() };
             text_of(root, material).map(Body::Text).ok_or_else(changed)
         }

@@ -412,8 +412,12 @@ impl Assignment {
             (Some(given), _) if given.answer.fails() => AssignmentState::Failed,
             (Some(_), _) => AssignmentState::Passed,
             (None, Some(_)) => AssignmentState::NoVerdict,
+            (None, None) if assignment.not_seen => AssignmentState::NoVerdict,
             (None, None) => AssignmentState::Open,
         };
+        let files = assignment.files.iter().filter_map(|file| round.submission.files.get(*file));
+        let mut unseen = files.filter(|_| assignment.not_seen).filter_map(|file| file.content.unseen());
+        let unseen = unseen.next().map(str::to_owned);
         let not_answered = round.failures_of(assignment).map(|(candidate, failure)| NotAnswered {
             reviewer: candidate.reviewer.clone(),
             why: failure.why.name(),
@@ -434,8 +438,10 @@ impl Assignment {
             state,
             ruled_by: given.map(|given| ruled_by(&given.by).to_owned()),
             reused: given.is_some_and(|given| matches!(given.by, By::Reused { .. })),
-            why: failure.map(|failure| failure.why.name()),
-            detail: failure.map(|failure| failure.detail.clone()),
+            why: failure
+                .map(|failure| failure.why.name())
+                .or(unseen.as_ref().map(|_| NoVerdict::NotSeen.name())),
+            detail: failure.map(|failure| failure.detail.clone()).or(unseen),
             not_answered: not_answered.collect(),
             redacted: given.map_or(0, |given| given.answer.redacted),
             rulings: given.map(|given| rulings(&given.answer)),

@@ -28,6 +28,8 @@ pub struct Verdict {
     pub passed_after_notes: Vec<PassedAfterNotes>,
     /// Findings of a reviewer in free text that changed the files itself. The files were judged again afterwards.
     pub fixed: Vec<Fixed>,
+    /// What the round looked at; null before the first one.
+    pub coverage: Option<Coverage>,
     /// Every question of the round and its answer.
     pub assignments: Vec<Assignment>,
     /// Whether gates count this, by what is trusted now. Unknown where it was not looked up.
@@ -40,6 +42,48 @@ pub struct Verdict {
     pub next: Vec<String>,
     #[serde(skip)]
     pub shown: VerdictNotes,
+}
+
+/// What a round looked at.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct Coverage {
+    /// The commit that a change is against; null where it is no change, or where there was no commit yet.
+    pub base: Option<String>,
+    /// Where the rules came from, at a gate; else null.
+    pub rules_from: Option<String>,
+    /// How many files were handed in.
+    pub files: usize,
+    /// How many of them a reviewer, a check or the author looks at.
+    pub judged: usize,
+    /// Files that no rule is about.
+    pub not_covered: Vec<String>,
+    /// Files that a rule is about and no reviewer can see.
+    pub not_seen: Vec<NotSeen>,
+    /// All of it in one line.
+    pub words: String,
+}
+
+/// A file that no reviewer can see.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct NotSeen {
+    /// The file.
+    pub path: String,
+    /// Why it cannot be seen.
+    pub why: String,
+    /// Whether the rules let it pass unseen. If not, there is no verdict.
+    pub allowed: bool,
+}
+
+impl Coverage {
+    fn of(round: &Round) -> Self {
+        let coverage = review::Coverage::of(round);
+        let words = coverage.words();
+        let review::Coverage { base, files, judged, not_covered, not_seen, .. } = coverage;
+        let not_seen =
+            not_seen.into_iter().map(|review::NotSeen { path, why, allowed }| NotSeen { path, why, allowed });
+        let rules_from = round.submission.rules_from.clone();
+        Self { base, rules_from, files, judged, not_covered, not_seen: not_seen.collect(), words }
+    }
 }
 
 /// Whether gates count what was ruled.
@@ -85,6 +129,7 @@ impl Verdict {
             left_out: round.into_iter().flat_map(|round| &round.left_out).map(LeftOut::from).collect(),
             passed_after_notes: review.passed_after_notes().map(PassedAfterNotes::from).collect(),
             fixed: fixed.collect(),
+            coverage: round.map(Coverage::of),
             assignments: assignments.collect(),
             gates: None,
             redacted: round.map_or(0, Round::redacted),

@@ -161,7 +161,7 @@ fn file(global: &Global, options: &InitOptions, printer: &Printer) -> Result<Ans
         write_new(&file, &text)?;
     }
     let made = Made { file, text, found, config, dry_run: options.dry_run };
-    Ok(made.answer(printer).warned(files.left_out))
+    Ok(made.answer(printer).warned(files.left_out()))
 }
 
 /// An existing file belongs to the user: it is checked and not changed.

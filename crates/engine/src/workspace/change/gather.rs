@@ -4,7 +4,8 @@ use super::parse::{Defect, Parser};
 use super::{Change, ChangeLimits, ChangedFile, FileKind, Shape};
 use crate::git::{Git, GitError, Snapshot, Unseen, UnseenReason};
 use crate::scratch::Scratch;
-use crate::workspace::{FolderFiles, Root, require_file};
+use crate::workspace::path::is_folder_of;
+use crate::workspace::{FolderFiles, Root};
 use countersign_core::digest::{Digest, Parts};
 use countersign_core::outcome::{NoVerdict, Outcome};
 use countersign_core::submission::Content;
@@ -67,27 +68,31 @@ pub async fn fingerprint(root: &Root, wanted: &ChangeWanted) -> Result<Digest, C
     Ok(named(wanted, &compared.list))
 }
 
-/// Every file below the root that the base does not ignore, or that it or HEAD has; with what cannot be judged, in words.
+/// Every file below the root that the base does not ignore, or that it or HEAD has.
 pub async fn listed(root: &Root, base: Option<&str>) -> Result<FolderFiles, ChangeError> {
     let folder = Scratch::shielded("change")?;
     let snapshot = Git::at(root.path()).snapshot(base, folder.path()).await?;
+    if let Some(place) = snapshot.unseen.iter().find(|place| is_folder(place)) {
+        return Err(ChangeError::Unseen(unseen_words(&snapshot, place)));
+    }
+    let unseen = snapshot.unseen.iter().map(|place| (snapshot.relative(&place.path), false));
     let mut found = FolderFiles::default();
-    for (name, is_link) in snapshot.files() {
-        let shown = || countersign_core::text::visible_line(&String::from_utf8_lossy(name)).into_owned();
+    for (name, is_link) in snapshot.files().chain(unseen) {
         if name.starts_with(b".") || name.windows(2).any(|pair| pair == b"/.") {
             // Hidden files are no part of the project as a whole; of a change they are.
             continue;
         }
         match std::str::from_utf8(name) {
-            Err(_) => found.left_out.push(format!("`{}` is not judged: its name is not UTF-8", shown())),
-            Ok(path) if is_link => match require_file(root, path) {
-                Ok(()) => found.files.push(path.to_owned()),
-                Err(problem) => found.left_out.push(problem.to_string()),
-            },
+            Err(_) => {
+                let name = String::from_utf8_lossy(name);
+                found.unnamed.push(countersign_core::text::visible_line(&name).into_owned());
+            }
+            Ok(path) if is_link && is_folder_of(root, &root.join(path)) => {}
             Ok(path) => found.files.push(path.to_owned()),
         }
     }
-    found.left_out.extend(snapshot.unseen.iter().map(|place| unseen_words(&snapshot, place)));
+    found.files.sort();
+    found.files.dedup();
     Ok(found)
 }
 
@@ -214,8 +219,14 @@ async fn show_wide_text(file: &mut ChangedFile, git: &Git, limits: ChangeLimits)
     }
     file.patch_bytes = whole as u64;
     (file.added, file.removed) = (lines.len() as u64, 0);
-    (file.is_binary, file.content, file.patch) = (false, Content::Text, patch);
+    file.content = if file.is_cut { Content::Cut } else { Content::Text };
+    (file.is_binary, file.patch) = (false, patch);
     Ok(())
+}
+
+/// Nobody knows which files a folder has that cannot be read.
+fn is_folder(place: &Unseen) -> bool {
+    place.path.ends_with(b"/") || matches!(place.why, UnseenReason::OtherCommit(_))
 }
 
 /// Why a place cannot be judged.

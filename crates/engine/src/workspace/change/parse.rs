@@ -229,8 +229,9 @@ impl Record {
         let is_named_exactly = std::str::from_utf8(&self.name).is_ok();
         let content = match kind {
             _ if !is_named_exactly => Content::Unreadable(NAME_IS_NO_TEXT.to_owned()),
-            FileKind::Deleted => Content::Text,
+            FileKind::Deleted if !is_cut => Content::Text,
             _ if is_binary => Content::Binary,
+            _ if is_cut => Content::Cut,
             _ => Content::Text,
         };
         let may_be_wide = is_binary && shape == Shape::File && patch.has_byte_order_mark();
