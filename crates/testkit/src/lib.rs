@@ -10,6 +10,7 @@ mod attack;
 mod chat;
 mod gemini;
 mod golden;
+pub mod hiding;
 mod judge;
 mod loopback;
 mod messages;

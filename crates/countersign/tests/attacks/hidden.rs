@@ -1,142 +1,78 @@
-//! Hiding bad work from a change: every way × what was done to the file × the doors that look at a change.
+//! Hiding bad work: every way × what was done to the file × the doors that look at a change, at a task or at items.
 
 use crate::kit::{Case, FINDING, held, judged, row};
 use countersign_testkit::Repository;
+use countersign_testkit::hiding::{self, Deed, FORGERIES, WAYS, Way};
 use std::fs;
 
-/// How bad work came into a file of the work.
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Kind {
-    Modified,
-    New,
-    Renamed,
-}
-
-/// Where the bad work is.
-fn path(kind: Kind) -> &'static str {
-    match kind {
-        Kind::Modified => "sub/a.md",
-        Kind::New => "sub/new.md",
-        Kind::Renamed => "sub/other.md",
-    }
-}
-
-type Hide = fn(&Case, &str);
-
-/// The ways to hide the file at a path, each with its name.
-const WAYS: [(&str, Hide); 15] = [
-    ("assume-unchanged", |case, path| {
-        // A file that git does not know is put into its index first, as it was.
-        case.repository.try_git(["add", "-N", path]);
-        case.repository.git(["update-index", "--assume-unchanged", path]);
-    }),
-    ("skip-worktree", |case, path| {
-        case.repository.try_git(["add", "-N", path]);
-        case.repository.git(["update-index", "--skip-worktree", path]);
-    }),
-    (".git/info/exclude", |case, path| drop(fs::write(case.project.path(".git/info/exclude"), path))),
-    ("core.excludesFile", |case, path| {
-        let file = case.project.home().join("ignore");
-        fs::write(&file, path).unwrap();
-        case.repository.git(["config", "core.excludesFile", file.to_str().unwrap()]);
-    }),
-    ("the user's git/ignore", |case, path| {
-        let folder = case.project.home().join(".config/git");
-        fs::create_dir_all(&folder).unwrap();
-        fs::write(folder.join("ignore"), path).unwrap();
-    }),
-    (".ignore", |case, path| {
-        case.project.write(".ignore", path);
-    }),
-    (".gitignore of the top", |case, path| {
-        case.project.write(".gitignore", format!("__pycache__/\n{path}\n"));
-    }),
-    ("a new .gitignore that hides itself", |case, _| {
-        case.project.write("sub/.gitignore", "*\n");
-    }),
-    ("a clean filter of info/attributes", |case, path| {
-        case.repository.git(["config", "filter.sly.clean", "sed s/BAD/one/"]);
-        fs::write(case.project.path(".git/info/attributes"), format!("{path} filter=sly\n")).unwrap();
-    }),
-    ("a clean filter of .gitattributes", |case, path| {
-        case.repository.git(["config", "filter.sly.clean", "sed s/BAD/one/"]);
-        case.project.write(".gitattributes", format!("{path} filter=sly\n"));
-    }),
-    ("core.worktree", |case, _| {
-        let other = case.project.home().join("clean");
-        fs::create_dir_all(&other).unwrap();
-        case.repository.git(["config", "core.worktree", other.to_str().unwrap()]);
-    }),
-    ("core.bare", |case, _| {
-        case.repository.git(["config", "core.bare", "true"]);
-    }),
-    ("core.fileMode, checkStat, trustctime, ignoreCase", |case, _| {
-        for (key, value) in
-            [("fileMode", "false"), ("checkStat", "minimal"), ("trustctime", "false"), ("ignoreCase", "true")]
-        {
-            case.repository.git(["config", &format!("core.{key}"), value]);
-        }
-    }),
-    ("a lying fsmonitor", |case, _| {
-        case.repository.git(["config", "core.fsmonitor", "true"]);
-        case.repository.git(["update-index", "--fsmonitor-valid", "judge.py"]);
-    }),
-    ("a zero byte", |case, path| {
-        let text = fs::read_to_string(case.project.path(path)).unwrap();
-        case.project.write(path, format!("x\0 {text}"));
-    }),
-];
-
-/// A trusted project with a file of work below a folder, in which an agent writes bad work.
-fn with(kind: Kind) -> Case {
+/// A trusted project with files of work below a folder, and a branch for an agent.
+fn started() -> Case {
     let case = Case::untrusted();
-    let text = "one\ntwo\nthree\nfour\nfive\n";
-    case.project
-        .write("sub/a.md", text)
-        .write("countersign.yml", crate::kit::config("[python3, judge.py]").replace("'*.md'", "'**/*.md'"));
+    let config = crate::kit::config("[python3, judge.py]").replace("'*.md'", "'**/*.md'");
+    case.project.write("countersign.yml", config);
+    for (path, text) in hiding::before() {
+        case.project.write(path, text);
+    }
     case.repository.commit("work");
     case.project.trust();
     case.repository.git(["checkout", "-q", "-b", "topic"]);
-    if kind == Kind::Renamed {
-        fs::remove_file(case.project.path("sub/a.md")).unwrap();
-    }
-    case.project.write(path(kind), format!("{text}BAD\n"));
     case
+}
+
+/// The same with bad work in it.
+fn with_bad_work() -> Case {
+    let case = started();
+    case.project.write("sub/a.md", "one\ntwo\nthree\nfour\nfive\nBAD\n");
+    case
+}
+
+fn hide(case: &Case, way: &Way, deed: Deed) {
+    way.apply(deed, &case.repository, case.project.home());
 }
 
 #[test]
 fn attack_18_every_way_to_hide_at_every_door_of_a_change() {
-    for (name, hide) in WAYS {
-        for kind in [Kind::Modified, Kind::New, Kind::Renamed] {
-            let case = with(kind);
-            hide(&case, path(kind));
+    for way in WAYS {
+        for deed in Deed::ALL.into_iter().filter(|deed| way.hides(*deed)) {
+            let (name, case) = (way.name, started());
+            hide(&case, &way, deed);
             let ran = case.gate();
-            assert!(ran.code == 1 && ran.stdout.contains(FINDING), "{name} {kind:?}: {ran:?}");
+            assert!(ran.code == 1 && ran.stdout.contains(FINDING), "{name} {deed:?}: {ran:?}");
             held(&case.hook());
             let ran = case.gate_with(&["--subject", "whole"], |_| {});
-            assert_eq!(ran.code, 1, "{name} {kind:?}: {ran:?}");
+            assert_eq!(ran.code, 1, "{name} {deed:?}: {ran:?}");
         }
-        row(&format!("hiding by {name}"), "review --change --gate, hook", "seen", "the findings");
+        row(&format!("hiding by {}", way.name), "review --change --gate, hook", "seen", "the findings");
     }
 }
 
 /// The hook knows where the work began and nothing was changed since, as far as the user's git can tell.
 #[test]
 fn attack_18_what_the_users_git_calls_unchanged_is_looked_at_by_the_hook() {
-    for (name, hide) in WAYS {
-        let case = Case::untrusted();
-        case.project.write("sub/a.md", "one\n");
-        case.project.write(
-            "countersign.yml",
-            crate::kit::config("[python3, judge.py]").replace("'*.md'", "'**/*.md'"),
-        );
-        case.repository.commit("work");
-        case.project.trust();
+    for way in WAYS {
+        let case = started();
         assert!(!case.hook().stdout.contains("block"), "the start");
-        case.project.write("sub/a.md", "one\nBAD\n");
-        hide(&case, "sub/a.md");
+        hide(&case, &way, Deed::Modified);
         held(&case.hook());
-        row(&format!("hiding by {name} after a pass"), "hook", "seen", "the findings");
+        row(&format!("hiding by {} after a pass", way.name), "hook", "seen", "the findings");
+    }
+}
+
+/// Where the objects of the base are forged, nothing passes, and the reason is named.
+#[test]
+fn attack_18_forged_objects_and_indexes_never_pass() {
+    for way in FORGERIES {
+        let case = started();
+        hide(&case, &way, Deed::Modified);
+        let ran = case.gate();
+        assert!(
+            ran.code != 0 && !format!("{}{}", ran.stdout, ran.stderr).trim().is_empty(),
+            "{}: {ran:?}",
+            way.name
+        );
+        let ran = case.hook();
+        assert!(ran.stdout.contains(r#""decision":"block""#), "{}: {ran:?}", way.name);
+        row(&format!("forged: {}", way.name), "review --change --gate, hook", "never passes", "the message");
     }
 }
 
@@ -144,7 +80,7 @@ fn attack_18_what_the_users_git_calls_unchanged_is_looked_at_by_the_hook() {
 fn attack_18_ignore_files_hide_nothing_from_a_whole_project() {
     let ways = [".ignore", ".gitignore", ".git/info/exclude"];
     for file in ways {
-        let case = with(Kind::Modified);
+        let case = with_bad_work();
         let before = fs::read_to_string(case.project.path(file)).unwrap_or_default();
         case.project.write(file, format!("{before}\nsub/a.md\n"));
         let mut command = case.agent(&["review", "--gate"]);
@@ -157,7 +93,7 @@ fn attack_18_ignore_files_hide_nothing_from_a_whole_project() {
 #[test]
 fn attack_18_a_repository_inside_of_the_work() {
     for fake in [false, true] {
-        let case = with(Kind::Modified);
+        let case = with_bad_work();
         case.project.write("sub/a.md", "one\n").write("sub/vendor/x.md", "BAD\n");
         match fake {
             false => drop(Repository::at(&case.project.path("sub/vendor")).commit("inner")),
@@ -179,7 +115,7 @@ fn attack_18_a_repository_inside_of_the_work() {
 /// Without a change nothing is found, whatever the settings of the user are.
 #[test]
 fn what_the_base_ignores_is_no_work() {
-    let case = with(Kind::Modified);
+    let case = with_bad_work();
     case.project.write("sub/a.md", "one\ntwo\nthree\nfour\nfive\n").write("__pycache__/x.md", "BAD\n");
     case.project.write("sub/__pycache__/y.md", "BAD\n");
     let ran = case.gate();
@@ -190,7 +126,7 @@ fn what_the_base_ignores_is_no_work() {
 /// What cannot be shown as text is named to whoever judges.
 #[test]
 fn attack_18_links_and_bytes_that_are_no_text() {
-    let case = with(Kind::Modified);
+    let case = with_bad_work();
     let seen = case.project.home().join("seen");
     let note =
         format!("brief = json.load(sys.stdin)\nopen('{}', 'a').write(brief['payload'])\n", seen.display());
@@ -219,7 +155,7 @@ fn attack_18_links_and_bytes_that_are_no_text() {
 /// Without a remote the local branch is all there is, and the answer says what it is.
 #[test]
 fn attack_18_a_local_default_branch_that_was_moved() {
-    let case = with(Kind::Modified);
+    let case = with_bad_work();
     case.repository.commit("bad work");
     case.repository.git(["branch", "-q", "-f", "main"]);
     case.project.write("sub/b.md", "fine\n");

@@ -181,6 +181,9 @@ const ROWS: &[(&str, &[&str])] = &[
         "`assume-unchanged`",
         &[
             "attack_18_every_way_to_hide_at_every_door_of_a_change",
+            "attack_18_every_way_to_hide_from_a_task_and_from_items",
+            "attack_18_every_way_to_hide_in_a_run",
+            "attack_18_every_way_to_hide_from_a_job",
             "attack_18_what_the_users_git_calls_unchanged_is_looked_at_by_the_hook",
             "attack_18_what_lfs_brought_is_no_change_and_everything_else_is",
         ],
@@ -226,6 +229,7 @@ const ROWS: &[(&str, &[&str])] = &[
         &[
             "attack_17_a_forged_object_of_the_trusted_commit",
             "attack_18_forged_blobs_trees_and_commits_are_refused",
+            "attack_18_forged_objects_and_indexes_never_pass",
         ],
     ),
     (

@@ -173,6 +173,11 @@ impl Kit {
         self.git("log --first-parent --format=%s main").lines().map(str::to_owned).collect()
     }
 
+    /// The last subject on the main branch, whatever was done to the settings of the repository.
+    pub fn merged(&self) -> String {
+        self.git("-c core.bare=false -c core.commitGraph=false --no-replace-objects log -1 --format=%s main")
+    }
+
     pub fn tasks(&self) -> String {
         self.project.read("spec/tasks.md")
     }

@@ -4,6 +4,7 @@
 use super::kit::{Kit, ONE, THREE, WORKS};
 use countersign_doors::run::layout::Layout;
 use countersign_doors::run::state::State;
+use countersign_testkit::hiding::{self, Deed, FORGERIES, WAYS};
 
 const COMMIT: &str = "git -c user.name=a -c user.email=a@b commit -q";
 
@@ -225,4 +226,41 @@ fn attack_17_status_shows_a_list_that_disagrees_and_reconcile_sets_it_right() {
         "shown and set right",
         "status",
     );
+}
+
+/// The agent of a run does bad work and hides it: it is judged, and nothing of it is merged.
+#[test]
+fn attack_18_every_way_to_hide_in_a_run() {
+    let kit = || {
+        let kit = Kit::uncommitted(ONE, "max_retries: 1\n");
+        for (path, text) in hiding::before() {
+            kit.project.write(path, text);
+        }
+        kit.judge("case \"$payload\" in *BAD*) fails 'a BAD word';; *) passes;; esac");
+        kit.repository.commit("first");
+        kit
+    };
+    for way in WAYS {
+        for deed in Deed::ALL.into_iter().filter(|deed| way.hides(*deed)) {
+            let kit = kit();
+            kit.agent(&format!("{}{}\necho TASK_COMPLETE", deed.lines(), way.script(deed)));
+            let ran = kit.run(&["run", "--all"]);
+            let said = format!("{}{}", ran.stdout, ran.stderr);
+            assert!(ran.code != 0 && !said.trim().is_empty(), "{} {deed:?}: {ran:?}", way.name);
+            assert_eq!(kit.merged(), "first", "{} {deed:?}: {said}", way.name);
+        }
+        countersign_testkit::attack_row(
+            &format!("hiding by {}", way.name),
+            "run",
+            "not merged",
+            "the findings",
+        );
+    }
+    for way in FORGERIES {
+        let kit = kit();
+        kit.agent(&format!("{}{}\necho TASK_COMPLETE", Deed::Modified.lines(), way.script(Deed::Modified)));
+        let ran = kit.run(&["run", "--all"]);
+        assert_ne!(ran.code, 0, "{}: {ran:?}", way.name);
+        countersign_testkit::attack_row(&format!("forged: {}", way.name), "run", "not merged", "the message");
+    }
 }

@@ -18,6 +18,8 @@
 //! | a false END marker | `bad_calls::a_false_end_of_the_outputs_ends_nothing` |
 
 use super::*;
+use countersign_testkit::Repository;
+use countersign_testkit::hiding::{self, Deed, FORGERIES, WAYS};
 
 /// A job of one step whose files are judged one by one.
 const SHEETS: &str = r#"
@@ -130,4 +132,35 @@ fn goals_and_explanations_are_recorded_without_secrets() {
         assert!(!bytes.windows(secret.len()).any(|window| window == secret.as_bytes()), "{file}");
     }
     assert_eq!(count(&project, "workflow_aborted"), 1);
+}
+
+/// Files of a step are judged as they are on disk, whatever is done to the repository around them.
+#[test]
+fn attack_18_every_way_to_hide_from_a_job() {
+    for way in WAYS.iter().chain(&FORGERIES) {
+        let project = project();
+        let repository = Repository::at(project.root());
+        write_job(&project, "sheets", SHEETS);
+        Judge::by_word(&project, "Complete");
+        for (path, text) in hiding::before() {
+            project.write(path, text);
+        }
+        repository.commit("before");
+        for deed in [Deed::Modified, Deed::New].into_iter().filter(|deed| way.hides(*deed)) {
+            way.apply(deed, &repository, project.home());
+            let mut client = external(&project, &[]);
+            let started = client.good("start_workflow", started_with("sheets"));
+            let call = json!({
+                "session_id": started["begin_step"]["session_id"],
+                "outputs": { "sheets": [deed.path()] },
+            });
+            let failed = client.good("finished_step", call);
+            assert_eq!(failed["status"], "needs_work", "{} {deed:?}: {failed}", way.name);
+            assert_eq!(failed["failed_reviews"][0]["target_file"], deed.path(), "{} {deed:?}", way.name);
+            // The next deed begins with the repository as it was.
+            let git = ["-c", "core.bare=false", "--no-replace-objects"];
+            repository.try_git([&git[..], &["reset", "-q", "--hard"]].concat());
+        }
+        countersign_testkit::attack_row(&format!("hiding by {}", way.name), "jobs", "seen", "failed_reviews");
+    }
 }
