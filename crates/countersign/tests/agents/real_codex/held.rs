@@ -92,7 +92,11 @@ fn with_contents_there_are_no_tools_and_nothing_is_followed() {
     let bench = hostile(always(Act::ruling("Complete", true, "")));
     // What cannot be shown is no reason for a tool either.
     bench.project.write("b.md", b"\0\xff\xfe");
-    bench.configure(", model: some-model", "").run_configured(&["a.md", "b.md"]).exits(0);
+    bench.configure(", model: some-model", "");
+    let config =
+        bench.project.read("countersign.yml").replace("for: ['*.md']", "for: ['*.md'], unseen: ['b.md']");
+    bench.project.write("countersign.yml", config);
+    bench.run_configured(&["a.md", "b.md"]).exits(0);
     let asked = bench.service.asked();
     for asked in &asked {
         assert_eq!(tools(&asked.body), Vec::<String>::new());
