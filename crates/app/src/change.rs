@@ -2,7 +2,8 @@
 
 use crate::Failure;
 use crate::authority::{self, FlagsFrom};
-use crate::project::{self, Project};
+use crate::ledger_place;
+use crate::project::Project;
 use countersign_core::policy::GateFiles;
 use countersign_core::prompt::Sections;
 use countersign_engine::config::{self, Environment, FILE_NAME, FileBytes, Flags, Gathered};
@@ -44,7 +45,7 @@ pub async fn base(
         Some(commit) if own && !from_worktree => as_of(&git, commit, &mut gathered).await?,
         _ => None,
     };
-    project::hide_own_state(&gathered.root)?;
+    ledger_place::hide_own_folder(&gathered.root)?;
     let mut project = Project::of(here, &gathered, flags, environment)?;
     if from_worktree {
         // Only people may ask for this, and they have seen the files.
@@ -62,7 +63,7 @@ pub async fn gate_base(
 ) -> Result<Base, Failure> {
     let project = Project::for_gate(here, flags, from).await?;
     let (commit, ignored) = authority::base(&project, from, named).await?;
-    project::hide_own_state(project.root.path())?;
+    ledger_place::hide_own_folder(project.root.path())?;
     let mut warnings = project.notices();
     warnings.extend(ignored);
     Ok(Base { project, commit, warnings })

@@ -2,6 +2,7 @@
 
 use crate::author;
 use crate::authority::Authority;
+use crate::ledger_place;
 use crate::{Code, Failure};
 use countersign_core::digest::Digest;
 use countersign_core::policy::Decisions;
@@ -10,8 +11,7 @@ use countersign_core::review::Actor;
 use countersign_doors::jobs::library::{self, Library};
 use countersign_engine::config::{self, Config, Environment, FileBytes, Flags, Gathered};
 use countersign_engine::engine::{Bounds, Engine, Judge, Panel, Panelist, Planner, Surroundings};
-use countersign_engine::git;
-use countersign_engine::ledger::{LEDGER_FILE, Ledger, LedgerError};
+use countersign_engine::ledger::{Ledger, LedgerError};
 use countersign_engine::process::GuardProgram;
 use countersign_engine::programs::Vendor;
 use countersign_engine::reviewer::checks;
@@ -21,7 +21,7 @@ use std::sync::Arc;
 
 /// What an agent in a sandbox does instead.
 const IN_A_SANDBOX: &str = "in the sandbox of an agent, use the MCP tool review_submit: its server runs outside of the sandbox. \
-    Otherwise make the .countersign folder and its files writable";
+    Otherwise make the folder of the ledger and its files writable";
 pub(crate) const UNRECORDED: &str =
     "this review is not recorded, earlier findings are not known to it, and no gate counts it";
 
@@ -86,7 +86,7 @@ impl Project {
     }
 
     pub fn ledger_dir(&self) -> PathBuf {
-        ledger_dir(self.root.path())
+        ledger_place::ledger_dir(self.root.path())
     }
 
     /// Refuses a person's word that cannot be signed, where only signed decisions count.
@@ -109,14 +109,12 @@ impl Project {
 
     /// The ledger, if there is one: commands that only read never create it.
     pub async fn existing_ledger(&self) -> Result<Option<Ledger>, Failure> {
-        existing_ledger(&self.ledger_dir()).await
+        Ok(ledger_place::existing(self.root.path()).await?)
     }
 
     /// The ledger, to write to.
     pub async fn ledger(&self) -> Result<Ledger, Failure> {
-        let dir = self.ledger_dir();
-        require_untracked(&dir).await?;
-        match Ledger::open(&dir).await {
+        match ledger_place::open(self.root.path()).await {
             // A question is answered all the same; a gate needs a record.
             Err(error @ LedgerError::ReadOnly(_)) if self.authority.is_some() => {
                 Err(Failure::from(error).hint(IN_A_SANDBOX))
@@ -132,7 +130,6 @@ impl Project {
         if self.authority.is_some() || Ledger::is_writable(&dir) {
             return Ok((self.engine(planner).await?, None));
         }
-        require_untracked(&dir).await?;
         let engine = Engine::new(planner, Ledger::in_memory(), guard_program()?)?;
         Ok((engine, Some(format!("the ledger in {} cannot be written: {UNRECORDED}", dir.display()))))
     }
@@ -211,42 +208,10 @@ impl Project {
     }
 }
 
-/// Makes git ignore our own state, so that it is no change of the project. Tracked files there are work like any other.
-pub fn hide_own_state(root: &Path) -> Result<(), Failure> {
-    Ok(Ledger::hide(&ledger_dir(root))?)
-}
-
-pub(crate) async fn existing_ledger(dir: &Path) -> Result<Option<Ledger>, Failure> {
-    require_untracked(dir).await?;
-    Ok(Ledger::open_existing(dir).await?)
-}
-
-/// Refuses a ledger that git tracks, as a file, a link or a submodule: then commits could bring verdicts along.
-async fn require_untracked(dir: &Path) -> Result<(), Failure> {
-    let (Some(root), Some(name)) = (dir.parent(), dir.file_name().and_then(|name| name.to_str())) else {
-        return Ok(());
-    };
-    if !Ledger::is_in(dir) || !git::is_repository(root) {
-        return Ok(());
-    }
-    let tracked = git::Git::at(root).tracked(name).await;
-    let tracked = tracked.map_err(|error| Failure::internal(error.to_string()))?;
-    let ledger = format!("{name}/{LEDGER_FILE}");
-    match tracked.into_iter().find(|path| path == name || path.starts_with(&ledger)) {
-        Some(path) => Err(LedgerError::Tracked(path).into()),
-        None => Ok(()),
-    }
-}
-
 pub(crate) fn root_at(path: &Path) -> Result<Root, Failure> {
     Root::new(path).map_err(|error| {
         Failure::usage(format!("the project root `{}` cannot be used: {error}", path.display()))
     })
-}
-
-/// The folder of the ledger: at the main worktree, so that all worktrees share one.
-pub fn ledger_dir(root: &Path) -> PathBuf {
-    git::main_worktree(root).unwrap_or_else(|| root.to_owned()).join(".countersign")
 }
 
 pub fn current_folder() -> Result<PathBuf, Failure> {

@@ -83,11 +83,29 @@ impl Subject {
         Self(text.into())
     }
 
-    /// The part before the first slash.
+    /// The part before the first slash, without the project.
     pub fn door(&self) -> &str {
-        self.0.split('/').next().unwrap_or_default()
+        let first = self.0.split('/').next().unwrap_or_default();
+        first.rsplit_once(PROJECT_END).map_or(first, |(_, door)| door)
+    }
+
+    /// The same subject of a project below the root of its repository, by the path of that project. All projects of a
+    /// repository share one ledger.
+    pub fn of_project(&self, path: &str) -> Self {
+        match path.is_empty() || self.project().is_some() {
+            true => self.clone(),
+            false => Self(format!("{}{PROJECT_END}{}", encode(path), self.0)),
+        }
+    }
+
+    /// The path of the project, as it is written in the subject; none at the root of the repository.
+    pub fn project(&self) -> Option<&str> {
+        Some(self.0.split('/').next()?.rsplit_once(PROJECT_END)?.0)
     }
 }
+
+/// Stands after the path of a project. In all other parts it is encoded.
+const PROJECT_END: char = ':';
 
 /// Percent-encodes everything but letters, digits and `-._~`.
 fn encode(part: &str) -> String {
@@ -105,6 +123,17 @@ mod tests {
         assert_ne!(Subject::new("cli", ["a/b"]), Subject::new("cli", ["a", "b"]));
         assert_eq!(Subject::new("cli", ["a/b ü"]).as_str(), "cli/a%2Fb%20%C3%BC");
         assert_eq!(Subject::new("cli", ["x"]).door(), "cli");
+    }
+
+    #[test]
+    fn a_subject_of_a_project_begins_with_its_path() {
+        let subject = Subject::new("cli", ["a:b"]);
+        let inside = subject.of_project("packages/app");
+        assert_eq!(inside.as_str(), "packages%2Fapp:cli/a%3Ab");
+        assert_eq!((inside.door(), inside.project()), ("cli", Some("packages%2Fapp")));
+        assert_eq!((subject.door(), subject.project()), ("cli", None));
+        assert_eq!(inside.of_project("packages/app"), inside);
+        assert_eq!(subject.of_project(""), subject);
     }
 
     #[test]

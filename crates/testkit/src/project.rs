@@ -108,6 +108,24 @@ impl Project {
         self.folder.path().join(relative)
     }
 
+    /// The folder of the ledger, also where there is none yet.
+    pub fn ledger_dir(&self) -> PathBuf {
+        match self.path(".git/HEAD").is_file() {
+            true => self.path(".git/countersign"),
+            false => self.path(".countersign"),
+        }
+    }
+
+    /// A file in the folder of the ledger.
+    pub fn ledger_path(&self, relative: &str) -> PathBuf {
+        self.ledger_dir().join(relative)
+    }
+
+    /// Reads a text in the folder of the ledger.
+    pub fn read_own(&self, relative: &str) -> String {
+        std::fs::read_to_string(self.ledger_path(relative)).unwrap()
+    }
+
     /// Writes a file.
     pub fn write(&self, relative: &str, content: impl AsRef<[u8]>) -> &Self {
         let path = self.path(relative);

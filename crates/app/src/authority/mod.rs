@@ -18,6 +18,7 @@ pub mod trust;
 
 pub use base::base;
 pub use source::Source;
+pub(crate) use source::is_ci;
 pub use started::started;
 
 use crate::Failure;

@@ -3,10 +3,10 @@
 
 use super::record;
 use crate::Failure;
-use crate::project::{existing_ledger, ledger_dir};
+use crate::ledger_place;
 use countersign_engine::config::{self, Environment, FILE_NAME};
 use countersign_engine::git::{Git, is_repository};
-use countersign_engine::ledger::Ledger;
+use countersign_engine::ledger::{Ledger, LedgerError};
 use std::path::{Path, PathBuf};
 
 pub(super) struct Site {
@@ -23,6 +23,14 @@ pub(super) struct Site {
 
 impl Site {
     pub(super) async fn find(start: &Path) -> Result<Self, Failure> {
+        match Self::find_for_person(start).await? {
+            (site, None) => Ok(site),
+            (_, Some(words)) => Err(LedgerError::NotTheLatest(words).into()),
+        }
+    }
+
+    /// The place also where its ledger does not count, and why it does not.
+    pub(super) async fn find_for_person(start: &Path) -> Result<(Self, Option<String>), Failure> {
         let start = start.canonicalize().unwrap_or_else(|_| start.to_owned());
         let worktree = start.ancestors().find(|folder| is_repository(folder)).map(Path::to_owned);
         let has_file = |folder: &&Path| folder.join(FILE_NAME).symlink_metadata().is_ok();
@@ -30,7 +38,7 @@ impl Site {
             Some(top) => top.clone(),
             None => config::find_root(&start, &Environment::default())?,
         };
-        let ledger = existing_ledger(&ledger_dir(&home)).await?;
+        let (ledger, other_ledger) = ledger_place::look(&home).await?;
         let trusted = match &ledger {
             Some(ledger) => record::paths(ledger).await?,
             None => vec![],
@@ -43,7 +51,7 @@ impl Site {
         let found = start.ancestors().take_while(inside).find(is_root).map(Path::to_owned);
         let root = found.unwrap_or(home);
         let path = of(&root).unwrap_or_default();
-        Ok(Self { root, worktree, path, ledger, trusted })
+        Ok((Self { root, worktree, path, ledger, trusted }, other_ledger))
     }
 
     /// The path of this project, or of the nearest one around it, that a person has trusted.

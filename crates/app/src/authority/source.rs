@@ -289,7 +289,7 @@ pub(super) fn user_text() -> Option<String> {
 }
 
 /// Whether this is a job of a CI service, and no agent started it.
-pub(super) fn is_ci() -> bool {
+pub(crate) fn is_ci() -> bool {
     let set = std::env::var("CI").is_ok_and(|value| !matches!(value.as_str(), "" | "0" | "false"));
     set && !author::is_agent()
 }

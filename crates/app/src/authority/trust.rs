@@ -7,7 +7,8 @@ use super::site::Site;
 use super::{gathered, source, started};
 use crate::answer::v1::trust::{GateFile, Judge, Program, Remote, Trust, Variable};
 use crate::author;
-use crate::project::{Project, environment, ledger_dir};
+use crate::ledger_place;
+use crate::project::{Project, environment};
 use crate::run_project::RunProject;
 use crate::{Code, Failure};
 use countersign_core::check::Check;
@@ -31,6 +32,8 @@ const WITHOUT_GIT: &str = "scripts of this folder cannot judge without git, whic
 /// What a person is asked to trust.
 pub struct Proposal {
     site: Site,
+    /// Why the ledger does not count, where this machine saw a later or another one.
+    other_ledger: Option<String>,
     trusted: Trusted,
     /// The tree that is kept when the person says yes, and the commit it is made after.
     tree: Option<(String, Option<String>)>,
@@ -41,7 +44,7 @@ pub struct Proposal {
 /// person names, beside those that are known to steer programs.
 pub async fn propose(here: PathBuf, keep: &[String]) -> Result<Proposal, Failure> {
     require_person("only a person at a terminal can trust how work is judged")?;
-    let site = Site::find(&here).await?;
+    let (site, other_ledger) = Site::find_for_person(&here).await?;
     let file = site.root.join(FILE_NAME);
     let file = file.symlink_metadata().is_ok().then(|| read_file(&file)).transpose();
     let file = file.map_err(|problem| Failure::at(vec![problem]))?;
@@ -53,6 +56,7 @@ pub async fn propose(here: PathBuf, keep: &[String]) -> Result<Proposal, Failure
         None => None,
     };
     let mut shown = Trust { root: site.root.clone(), ..Trust::default() };
+    shown.notes.extend(other_ledger.iter().map(|words| format!("{words}; a yes lets it count as it is")));
     let before = now(&site).await?;
     shown.trusted_before = before.is_some();
     let (mut vouched, mut scripts) = (true, vec![]);
@@ -96,14 +100,18 @@ pub async fn propose(here: PathBuf, keep: &[String]) -> Result<Proposal, Failure
         home,
         path: std::env::var("PATH").ok(),
     };
-    Ok(Proposal { site, trusted, tree, shown })
+    Ok(Proposal { site, other_ledger, trusted, tree, shown })
 }
 
 impl Proposal {
     /// Records the yes of a person at a terminal.
     pub async fn record(self) -> Result<Trust, Failure> {
-        let Self { site, mut trusted, tree, mut shown } = self;
+        let Self { mut site, other_ledger, mut trusted, tree, mut shown } = self;
         require_person("only a person at a terminal can trust how work is judged")?;
+        if let Some(words) = other_ledger {
+            ledger_place::accept(&site.root, &trusted.by, &words).await?;
+            site.ledger = None;
+        }
         if let (Some((tree, parent)), Some(git)) = (tree, site.git()) {
             let kept = git.keep_trusted(&tree, parent.as_deref()).await.map_err(source::internal)?;
             shown.commit = Some(kept.clone());
@@ -186,7 +194,7 @@ fn require_person(words: &str) -> Result<(), Failure> {
 async fn opened(site: &Site) -> Result<Ledger, Failure> {
     match &site.ledger {
         Some(ledger) => Ok(ledger.clone()),
-        None => Ok(Ledger::open(&ledger_dir(&site.root)).await?),
+        None => Ok(ledger_place::open(&site.root).await?),
     }
 }
 

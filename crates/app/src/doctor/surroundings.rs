@@ -146,7 +146,7 @@ pub async fn ledger(project: &Project) -> Check {
                     "ledger",
                     format!("{words}; it cannot be written, so gates cannot judge"),
                 )
-                .hint("make the .countersign folder and its files writable");
+                .hint("make this folder and its files writable");
             }
             Check::ok("ledger", format!("{words}; `countersign log --verify` checks all"))
         }

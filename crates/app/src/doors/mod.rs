@@ -119,11 +119,12 @@ impl Doors<'_> {
 
     /// Whether a typed text names a subject: as a whole, without the door, or by its beginning up to a `/`.
     pub fn is_meant(&self, subject: &str, typed: &str) -> bool {
-        let short =
-            |door: &Door| door.may_be_left_out && subject == Subject::new(door.name, [typed]).as_str();
+        // Without its project too.
+        let within = subject.split_once(':').map_or(subject, |(_, within)| within);
+        let short = |door: &Door| door.may_be_left_out && within == Subject::new(door.name, [typed]).as_str();
         match typed.ends_with('/') {
-            true => subject.starts_with(typed),
-            false => subject == typed || self.0.iter().any(short),
+            true => subject.starts_with(typed) || within.starts_with(typed),
+            false => subject == typed || within == typed || self.0.iter().any(short),
         }
     }
 

@@ -6,6 +6,7 @@ mod doors;
 
 pub use code::Code;
 
+use crate::author;
 use countersign_core::outcome::Outcome;
 use countersign_core::review::Refused;
 use countersign_engine::config::{Diagnostic, Problems};
@@ -84,9 +85,17 @@ impl From<Problems> for Failure {
     }
 }
 
+/// What an agent is told of a ledger that is not the latest.
+const WAITS: &str = "this waits for a person, who has to put the latest ledger back or accept this one";
+
 impl From<LedgerError> for Failure {
     fn from(error: LedgerError) -> Self {
-        let hint = Some(error.hint().to_owned()).filter(|hint| !hint.is_empty());
+        let hint = match &error {
+            // An agent gets no command that is for people.
+            LedgerError::NotTheLatest(_) if author::is_agent() => WAITS,
+            error => error.hint(),
+        };
+        let hint = Some(hint.to_owned()).filter(|hint| !hint.is_empty());
         Self { hint, ..Self::new(error.outcome(), Code::Ledger, error.to_string()) }
     }
 }

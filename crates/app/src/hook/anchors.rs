@@ -3,7 +3,7 @@
 
 use super::look::no_repository;
 use crate::Failure;
-use crate::project::ledger_dir;
+use crate::ledger_place;
 use countersign_engine::fresh::now_ms;
 use countersign_engine::git::{Anchor, Checkout, Git};
 use countersign_engine::ledger::Ledger;
@@ -28,7 +28,7 @@ pub(super) struct Anchors<'g> {
 
 impl<'g> Anchors<'g> {
     pub(super) async fn of(git: &'g Git, root: &Path) -> Result<Self, Failure> {
-        Ok(Self { git, ledger: Ledger::open_existing(&ledger_dir(root)).await? })
+        Ok(Self { git, ledger: ledger_place::existing(root).await? })
     }
 
     /// What passed last where the worktree stands.
@@ -77,7 +77,7 @@ fn stream(at: &Checkout) -> String {
 
 /// Records an anchor that git keeps already.
 pub(super) async fn record(root: &Path, at: &Checkout, anchor: &Anchor) -> Result<(), Failure> {
-    let ledger = Ledger::open(&ledger_dir(root)).await?;
+    let ledger = ledger_place::open(root).await?;
     let body = serde_json::to_string(&Kept { commit: anchor.commit.clone() });
     let body = body.map_err(|error| Failure::internal(error.to_string()))?;
     let stream = stream(at);

@@ -6,6 +6,7 @@ use crate::Failure;
 use crate::author;
 use crate::authority::FlagsFrom;
 use crate::change;
+use crate::ledger_place;
 use crate::project::{self, Project};
 use countersign_engine::config::{self, Flags};
 use countersign_engine::git::{Anchor, Checkout, Git};
@@ -31,7 +32,7 @@ pub(super) async fn look(
 ) -> Result<Option<Work>, Failure> {
     let flags = Flags { config, reviewer: None };
     let root = project::root_at(&config::find_root(&here, &project::gate_environment())?)?;
-    project::hide_own_state(root.path())?;
+    ledger_place::hide_own_folder(root.path())?;
     let git = Git::at(root.path());
     let at = git.checkout().await.map_err(no_repository)?;
     let anchors = Anchors::of(&git, root.path()).await?;

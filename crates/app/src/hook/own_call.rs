@@ -3,10 +3,10 @@
 
 use super::Note;
 use crate::author::OWN_CALL;
-use crate::project::{gate_environment, ledger_dir};
+use crate::ledger_place;
+use crate::project::gate_environment;
 use countersign_core::ids::CallId;
 use countersign_engine::config;
-use countersign_engine::ledger::Ledger;
 use countersign_engine::process::is_below_guard;
 use std::ffi::OsStr;
 use std::path::Path;
@@ -30,7 +30,7 @@ async fn is_on_record(mark: &OsStr, place: Option<&Path>) -> bool {
         return true;
     };
     let Ok(root) = config::find_root(place, &gate_environment()) else { return false };
-    match Ledger::open_existing(&ledger_dir(&root)).await {
+    match ledger_place::existing(&root).await {
         Ok(Some(ledger)) => {
             let under_way = ledger.is_under_way(&CallId::from_text(mark)).await.unwrap_or(false);
             ledger.close().await;

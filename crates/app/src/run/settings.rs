@@ -3,6 +3,7 @@
 use super::judges::{ReviewCommand, TrustedJudges};
 use super::{List, Request};
 use crate::Failure;
+use crate::ledger_place;
 use countersign_doors::run::settings::{HumanGate, Settings};
 use countersign_engine::programs::{PROGRAMS, listed};
 use countersign_engine::worker::Worker;
@@ -96,11 +97,12 @@ impl List {
         }
     }
 
-    /// The folder of the worktrees, one per list, because two lists may run at once.
+    /// The folder of the worktrees, one per list, because two lists may run at once. Not below `.git`, where agents may not
+    /// write.
     fn worktrees(&self) -> PathBuf {
         let list = self.layout.tasks();
         let list = list.file_stem().unwrap_or_default();
-        self.project.ledger_dir().join("worktrees").join(list)
+        ledger_place::own_folder(self.project.root.path()).join("worktrees").join(list)
     }
 
     pub(super) fn worker(&self) -> Result<Worker, Failure> {

@@ -114,7 +114,10 @@ impl Project {
 
     /// Where its ledger is.
     pub fn ledger(&self) -> PathBuf {
-        self.root.path().join(".countersign")
+        match self.root.path().join(".git/HEAD").is_file() {
+            true => self.root.path().join(".git/countersign"),
+            false => self.root.path().join(".countersign"),
+        }
     }
 
     /// The binary in this project, with nothing of the user's environment that could change it.

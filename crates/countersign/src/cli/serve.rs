@@ -16,11 +16,11 @@ Examples:
   curl http://127.0.0.1:7332/openapi.json      all requests
 
 With the token, and without showing it in the list of processes:
-  curl -H @<(printf 'Authorization: Bearer %s' \"$(cat .countersign/serve-token)\") \\
+  curl -H @<(printf 'Authorization: Bearer %s' \"$(cat .git/countersign/serve-token)\") \\
     http://127.0.0.1:7332/v1/status
 
-On 127.0.0.1 only. Clients have the token in .countersign/serve-token, which only you can read;
-delete the file to get a new one. It decides nothing. If you start the server at a terminal, it shows
+On 127.0.0.1 only. Clients have the token in the file serve-token beside the ledger, which only you can read
+(.git/countersign/serve-token; without git .countersign/serve-token); delete the file to get a new one. It decides nothing. If you start the server at a terminal, it shows
 another token there, a new one each time: a program with that token decides about reviews in your
 name, so give it to your own programs and to no agent.";
 

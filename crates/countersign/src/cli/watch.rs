@@ -118,7 +118,7 @@ fn lost(error: LedgerError, last: Option<u64>) -> Failure {
             let seen = last.map_or_else(String::new, |last| format!(" after event {last}"));
             let words = format!("the ledger was moved, removed or replaced{seen}");
             Failure::new(error.outcome(), Code::Ledger, words)
-                .hint("put .countersign/ledger.db back, or watch again from the beginning of the new one: --after 0")
+                .hint("put the file of the ledger back, or watch again from the beginning of the new one: --after 0")
         }
         other => other.into(),
     }

@@ -106,7 +106,7 @@ impl Served {
                 Some(why) => format!("no person started this server at a terminal: {}", why.words()),
                 None => {
                     "send the token that the server showed at the terminal where it was started; the one in \
-                         .countersign/serve-token is for clients that do not decide"
+                         the file `serve-token` beside the ledger is for clients that do not decide"
                         .to_owned()
                 }
             };
@@ -128,11 +128,14 @@ fn not_admitted(refused: Refused, route: Option<&Route>) -> Response {
             Refusal::new(StatusCode::FORBIDDEN, Code::Foreign, "`Host` or `Origin` is not this server")
                 .hint("pages of other sites are refused; send requests to 127.0.0.1 and this port")
         }
-        Refused::NoToken => {
-            Refusal::new(StatusCode::UNAUTHORIZED, Code::Token, "the token is missing or wrong").hint(
-                "send `Authorization: Bearer TOKEN`, with the token that .countersign/serve-token holds",
-            )
-        }
+        Refused::NoToken => Refusal::new(
+            StatusCode::UNAUTHORIZED,
+            Code::Token,
+            "the token is missing or wrong",
+        )
+        .hint(
+            "send `Authorization: Bearer TOKEN`, with the token in the file `serve-token` beside the ledger",
+        ),
     };
     let mut response = json(refusal.status, &refusal.json(route));
     if refused == Refused::NoToken {

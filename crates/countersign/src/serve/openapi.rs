@@ -33,7 +33,7 @@ pub fn description() -> Value {
             "securitySchemes": { "token": {
                 "type": "http",
                 "scheme": "bearer",
-                "description": "The token in .countersign/serve-token, for everything but decisions; or the token that was shown at the terminal where a person started the server, for decisions too.",
+                "description": "The token in the file serve-token beside the ledger, for everything but decisions; or the token that was shown at the terminal where a person started the server, for decisions too.",
             } },
             "schemas": schemas.definitions(),
         },

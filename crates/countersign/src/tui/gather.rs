@@ -124,13 +124,14 @@ impl<'s> Gatherer<'s> {
         if by_subject.is_empty() {
             return Ok(HashMap::new());
         }
-        let of = |id: &String| Some((id.clone(), *by_subject.get(&self.source.layout.subject(id))?));
+        let own = |id: &String| ledger.own(&self.source.layout.subject(id));
+        let of = |id: &String| Some((id.clone(), *by_subject.get(&own(id))?));
         Ok(self.list.tasks().iter().filter_map(|task| of(&task.id)).collect())
     }
 
     async fn reviewed(&mut self, task: &str) -> Result<Option<Reviewed>, Failure> {
         let Some(ledger) = self.ledger().await? else { return Ok(None) };
-        let subject = self.source.layout.subject(task);
+        let subject = ledger.own(&self.source.layout.subject(task));
         let current = match &self.review {
             Some((stored, _)) if stored.review.subject == subject => {
                 // A settled review may have a successor.

@@ -108,7 +108,7 @@ impl<D: Dialect> Hooked<D> {
         assert!(told.contains("attempts used up, attempt 2 of 2"), "{told}");
         assert!(self.countersign(&["log"]).contains("stopped"));
         let read = async {
-            let folder = self.bench.project.path(".countersign");
+            let folder = self.bench.project.ledger_dir();
             let ledger = Ledger::open_existing(&folder).await.unwrap().unwrap();
             ledger.notes("notifications").await.unwrap()
         };

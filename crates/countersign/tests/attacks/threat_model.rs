@@ -350,11 +350,30 @@ const ROWS: &[(&str, &[&str])] = &[
             "attack_17_where_decisions_are_signed_no_other_person_decides",
         ],
     ),
-    ("delete the ledger", &["attack_17_deleting_the_record"]),
     (
-        "put an older copy of the ledger back",
+        "delete or empty the ledger",
+        &[
+            "attack_17_deleting_the_record",
+            "attack_18_an_older_copy_of_the_ledger",
+            "attack_18_the_end_of_the_ledger_is_cut_off",
+            "attack_18_another_history_with_the_same_beginning",
+            "attack_18_the_ledger_of_another_project",
+            "attack_18_an_emptied_ledger_is_no_new_one",
+        ],
+    ),
+    ("the same, and delete what is kept in the home", &["attack_17_deleting_the_record"]),
+    (
+        "delete rows of the index of the ledger",
         &["attack_17_a_failure_that_was_removed_from_the_index_is_missed"],
     ),
+    (
+        "`git clean`, a committed ledger",
+        &[
+            "attack_18_git_clean_leaves_the_ledger",
+            "committed_ledger_is_refused_also_as_a_link_or_a_submodule",
+        ],
+    ),
+    ("a ledger where earlier versions had it", &["attack_18_a_ledger_in_the_old_place"]),
     ("a filter or helper of `.git/config`", &["attack_17_a_filter_below_a_persons_command"]),
     ("delete the hook, the program", &[]),
     ("write a ledger of its own", &[]),

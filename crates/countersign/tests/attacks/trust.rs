@@ -46,13 +46,23 @@ fn attack_17_init_without_a_terminal_vouches_for_nothing() {
 #[test]
 fn attack_17_deleting_the_record() {
     let case = Case::new();
-    fs::remove_dir_all(case.project.path(".countersign")).unwrap();
-    let ran = case.gate().exits(3);
-    assert!(ran.stderr.contains("no person has trusted"), "{ran:?}");
+    fs::remove_dir_all(case.project.ledger_dir()).unwrap();
+    let ran = case.gate().exits(7);
+    assert!(ran.stderr.contains("the ledger is gone"), "{ran:?}");
     assert!(!ran.stderr.contains("countersign trust"), "an agent gets no command for people: {ran:?}");
     let ran = case.hook();
     assert!(ran.stdout.contains(r#""decision":"block""#), "{ran:?}");
-    row("the ledger is deleted", "review --gate, hook", "waits for a person (exit 3)", "the message");
+    // Without the head of the ledger too: nothing is trusted any more.
+    fs::remove_dir_all(case.project.home().join(".local/state/countersign")).unwrap();
+    let ran = case.gate().exits(3);
+    assert!(ran.stderr.contains("no person has trusted"), "{ran:?}");
+    assert!(!ran.stderr.contains("countersign trust"), "an agent gets no command for people: {ran:?}");
+    row(
+        "the ledger is deleted",
+        "review --gate, hook",
+        "refused (exit 7), waits for a person",
+        "the message",
+    );
 }
 
 #[test]

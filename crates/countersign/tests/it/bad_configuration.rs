@@ -22,7 +22,7 @@ fn refused(config: &str) -> Ran {
         assert!(!json["error"][key].is_null(), "{key}: {json}");
     }
     project.run(&["validate"]).exits(2);
-    assert!(judge.asked().is_empty() && !project.path(".countersign").exists());
+    assert!(judge.asked().is_empty() && !project.ledger_dir().exists());
     assert_eq!(ran.stdout, "");
     ran
 }
@@ -146,7 +146,7 @@ fn valid_configuration_says_so_and_settings_name_their_origin() {
     );
     let schema = project.run(&["config", "--schema"]).exits(0).json();
     assert_eq!(schema["type"], "object");
-    assert!(!project.path(".countersign").exists());
+    assert!(!project.ledger_dir().exists());
 }
 
 /// What is quoted of a file may end in somebody's log.

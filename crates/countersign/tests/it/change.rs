@@ -264,7 +264,7 @@ fn a_self_review_of_a_change_is_handed_in_for_the_change_as_it_is() {
     project.write("new.md", "x\n").write("long.md", "0123456789\n".repeat(4000));
     let json = project.run(&["review", "--change", "--subject", "x", "--json"]).exits(3).json();
     let id = json["review"]["id"].as_str().unwrap().to_owned();
-    let instructions = project.read(&format!(".countersign/self_review_{id}.md"));
+    let instructions = project.read_own(&format!("self_review_{id}.md"));
     let token = instructions.split("\"token\": \"").nth(1).unwrap().split('"').next().unwrap();
     let results = project.home().join("results.json");
     let row = r#"{"criterion": "Complete", "passed": true}"#;

@@ -236,7 +236,7 @@ printf '{"passed": %s, "feedback": "f", "criteria_results": [{"criterion": "Comp
     let one = project.start(&args);
     eventually("the reviewer is asked", || judge.asked().len() == 1);
     let two = project.start(&args);
-    let holders = || std::fs::read_dir(project.path(".countersign/holders")).unwrap().count();
+    let holders = || std::fs::read_dir(project.ledger_path("holders")).unwrap().count();
     eventually("the second waits along", || holders() == 2);
     std::thread::sleep(std::time::Duration::from_millis(500));
     signal(&two, rustix::process::Signal::STOP);
@@ -327,7 +327,7 @@ fn a_damaged_description_of_the_tables_hangs_nothing() {
     let judge = Judge::by_word(&project, "Complete");
     let review = ["review", "a.md", "--criterion", COMPLETE, "--reviewer", judge.name()];
     project.run(&review).exits(0);
-    let path = project.path(".countersign/ledger.db");
+    let path = project.ledger_path("ledger.db");
     // Everything into the one file first.
     project.run(&["log", "--verify"]).exits(0);
     let mut bytes = std::fs::read(&path).unwrap();

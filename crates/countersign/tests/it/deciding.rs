@@ -253,7 +253,7 @@ fn by_mcp(project: &Project, verb: &str) -> String {
 /// Everything on record about reviews.
 fn events(project: &Project) -> Vec<Value> {
     let read = async {
-        let ledger = Ledger::open_existing(&project.path(".countersign")).await.unwrap().unwrap();
+        let ledger = Ledger::open_existing(&project.ledger_dir()).await.unwrap().unwrap();
         ledger.feed(0, 10_000).await.unwrap()
     };
     let all = tokio::runtime::Runtime::new().unwrap().block_on(read);

@@ -129,7 +129,7 @@ fn finding_and_evidence_are_shown_as_claims_and_never_act() {
         assert!(brief.contains(words), "{words}: {brief}");
     }
     assert!(!brief.contains("sk-ant-api03-AAAA"), "{brief}");
-    let ledger = std::fs::read(case.project.path(".countersign/ledger.db")).unwrap();
+    let ledger = std::fs::read(case.project.ledger_path("ledger.db")).unwrap();
     assert!(!String::from_utf8_lossy(&ledger).contains("sk-ant-api03-AAAA"));
 }
 

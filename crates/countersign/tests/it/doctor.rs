@@ -54,7 +54,7 @@ fn a_project_without_anything_is_fine_and_stays_so() {
         says(&ran, what, "ok", "");
     }
     says(&ran, "configuration", "warn", "none in");
-    assert!(!project.path(".countersign").exists(), "looking makes nothing");
+    assert!(!project.ledger_dir().exists(), "looking makes nothing");
     let text = run(&project, &["doctor"]).exits(0).stdout;
     assert!(
         text.contains("warn  configuration") && text.contains("help: `countersign init` writes one"),
@@ -94,7 +94,7 @@ fn a_program_of_the_users_is_started_only_when_asked_to() {
     says(&ran, "answers main", "ok", "it answered yes, which is right: it is there");
     assert!(ran.json()["lines"].as_array().unwrap().last().unwrap()["elapsed_ms"].is_u64());
     assert_eq!(judge.asked(), ["question.txt"]);
-    assert!(!project.path(".countersign").exists(), "the project's ledger does not know of it");
+    assert!(!project.ledger_dir().exists(), "the project's ledger does not know of it");
     let ran = run(&project, &["doctor", "--ask", "--reviewer", "command:./judge.sh"]).exits(0);
     assert!(
         ran.stdout.contains("ok    answers command:./judge.sh") && ran.stderr.contains("for at most 60 s")

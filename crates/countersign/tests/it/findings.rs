@@ -213,7 +213,7 @@ fn issue_15_4_recordings_and_self_reviews_may_name_places_too() {
     let args = ["review", "a.md", "--criterion", COMPLETE, "--reviewer", "self", "--subject", "x", "--json"];
     let waiting = project.run(&args).exits(3).json();
     let id = waiting["review"]["id"].as_str().unwrap();
-    let text = std::fs::read_to_string(project.path(&format!(".countersign/self_review_{id}.md"))).unwrap();
+    let text = std::fs::read_to_string(project.ledger_path(&format!("self_review_{id}.md"))).unwrap();
     let token = text.split("\"token\": \"").nth(1).unwrap().split('"').next().unwrap();
     project.write("results.json", json!({ "token": token, "results": [row] }).to_string());
     let json = project.run(&["rule", id, "--from", "results.json", "--json"]).exits(1).json();

@@ -44,7 +44,7 @@ fn jobs_are_valid_with_and_without_a_configuration() {
         (&json["rules"], &json["jobs"], &json["warnings"]),
         (&1.into(), &1.into(), &serde_json::json!([]))
     );
-    assert!(!project.path(".countersign").exists() && !project.path(".deepwork/tmp").exists());
+    assert!(!project.ledger_dir().exists() && !project.path(".deepwork/tmp").exists());
 }
 
 #[test]

@@ -90,7 +90,7 @@ fn a_dry_run_shows_each_question_and_asks_nobody() {
     assert!(
         first["payload"].as_str().unwrap().contains("-------------------- a.md --------------------\none\n")
     );
-    assert!(judge.asked().is_empty() && !project.path(".countersign").exists(), "nothing is written");
+    assert!(judge.asked().is_empty() && !project.ledger_dir().exists(), "nothing is written");
     project.run(&args[..8]).exits(0);
     let after = project.run(&args).exits(0).json();
     assert_eq!(after["assignments"][0]["known"], true);

@@ -99,7 +99,7 @@ fn issue_15_3_an_answer_by_the_author_keeps_its_keys() {
     project.write("a.md", "a text\n");
     let review = ["review", "a.md", "--criterion", COMPLETE, "--reviewer", "self", "--subject", "x"];
     let id = text(&take(&mut golden, "review", &project, &review)["review"]["id"]);
-    let instructions = project.read(&format!(".countersign/self_review_{id}.md"));
+    let instructions = project.read_own(&format!("self_review_{id}.md"));
     let token = instructions.split("\"token\": \"").nth(1).unwrap().split('"').next().unwrap();
     let results = json!({ "token": token, "results": [{ "criterion": "Complete", "passed": true }] });
     project.write("results.json", results.to_string());

@@ -27,7 +27,7 @@ fn with(line: &str) -> String {
 /// Damages the middle of the ledger.
 fn damage(project: &Project) {
     judged(project);
-    let path = project.path(".countersign/ledger.db");
+    let path = project.ledger_path("ledger.db");
     let mut bytes = std::fs::read(&path).unwrap();
     for byte in bytes.iter_mut().skip(4096).take(8192) {
         *byte = 0x5a;

@@ -223,6 +223,6 @@ fn what_is_off_is_off() {
     let ran = tested(&project).exits(0);
     assert_eq!(line(&ran, "command"), ("ok".to_owned(), "off".to_owned()));
     assert_eq!(line(&ran, "notify").0, "warn");
-    assert!(!project.path("told").exists() && !project.path(".countersign").exists());
+    assert!(!project.path("told").exists() && !project.ledger_dir().exists());
     project.run(&["notify"]).exits(2);
 }

@@ -27,7 +27,7 @@ fn what_cannot_be_judged_is_refused_and_nothing_is_written() {
     assert!(said("/dev/null").starts_with("error: `/dev/null` is outside the project root"));
     assert_eq!(said("empty"), "error: there is no file to judge");
     assert!(judge.asked().is_empty());
-    assert!(!project.path(".countersign").exists());
+    assert!(!project.ledger_dir().exists());
 }
 
 #[test]

@@ -20,7 +20,7 @@ fn witness(project: &Project) -> Judge {
 
 /// Everything Countersign wrote down.
 fn kept(project: &Project) -> Vec<u8> {
-    let folder = std::fs::read_dir(project.path(".countersign")).unwrap();
+    let folder = std::fs::read_dir(project.ledger_dir()).unwrap();
     let files = folder.map(|entry| entry.unwrap().path()).filter(|path| path.is_file());
     files.flat_map(|path| std::fs::read(path).unwrap()).collect()
 }
@@ -139,7 +139,7 @@ fn a_key_in_a_self_review_or_a_reason_is_not_recorded() {
     let review = ["review", "a.md", "--reviewer", "self", "--subject", "x", "--notes", "notes", "--json"];
     let waiting = project.run(&review).exits(3);
     let id = waiting.json()["review"]["id"].as_str().unwrap().to_owned();
-    let text = project.read(&format!(".countersign/self_review_{id}.md"));
+    let text = project.read_own(&format!("self_review_{id}.md"));
     assert!(text.contains("> [redacted: openai-key]"), "{text}");
     let token = text.split("\"token\": \"").nth(1).unwrap().split('"').next().unwrap();
     let row = format!(r#"{{"criterion": "Complete", "passed": false, "feedback": "has {}"}}"#, secret(1));

@@ -94,7 +94,7 @@ fn a_self_review_waits_for_its_results() {
     let waiting = project.run(&review).exits(3).json();
     assert_eq!(waiting["outcome"], "awaiting_person");
     let id = waiting["review"]["id"].as_str().unwrap().to_owned();
-    let instructions = project.path(&format!(".countersign/self_review_{id}.md"));
+    let instructions = project.ledger_path(&format!("self_review_{id}.md"));
     let token =
         |text: &str| text.split("\"token\": \"").nth(1).unwrap().split('"').next().unwrap().to_owned();
     let text = std::fs::read_to_string(&instructions).unwrap();
@@ -195,7 +195,7 @@ fn an_author_may_mend_before_each_look() {
         project.write("a.md", version);
         id = project.run(&review).exits(3).json()["review"]["id"].as_str().unwrap().to_owned();
     }
-    let text = project.read(&format!(".countersign/self_review_{id}.md"));
+    let text = project.read_own(&format!("self_review_{id}.md"));
     let token = text.split("\"token\": \"").nth(1).unwrap().split('"').next().unwrap();
     let results = json!({"token": token, "results": [{"criterion": "Complete", "passed": true}]});
     project.write("a.md", "five").write("results.json", results.to_string());
@@ -238,7 +238,7 @@ fn a_self_review_of_mended_work_is_not_given_to_somebody_else() {
     project.write("countersign.yml", config).write("a.md", "draft");
     let review = ["review", "--reviewer", "self", "--subject", "x", "--json"];
     let id = project.run(&review).exits(3).json()["review"]["id"].as_str().unwrap().to_owned();
-    let text = project.read(&format!(".countersign/self_review_{id}.md"));
+    let text = project.read_own(&format!("self_review_{id}.md"));
     let token = text.split("\"token\": \"").nth(1).unwrap().split('"').next().unwrap();
     let results = json!({"token": token, "results": [{"criterion": "C", "passed": false}]});
     project.write("a.md", "mended").write("results.json", results.to_string());

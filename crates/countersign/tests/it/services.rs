@@ -349,7 +349,7 @@ fn the_key_is_sent_and_otherwise_nowhere() {
             assert!(ran.stdout.contains("(the key)"), "{}", ran.stdout);
             let kept: Vec<u8> = ["ledger.db", "ledger.db-wal"]
                 .iter()
-                .filter_map(|name| std::fs::read(bench.project.path(&format!(".countersign/{name}"))).ok())
+                .filter_map(|name| std::fs::read(bench.project.ledger_path(name)).ok())
                 .flatten()
                 .collect();
             let kept = String::from_utf8_lossy(&kept).into_owned();

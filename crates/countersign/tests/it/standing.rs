@@ -180,6 +180,9 @@ fn committed_ledger_is_refused_also_as_a_link_or_a_submodule() {
     let (project, repository) = started(FAILS_ALL);
     let fake = fake_programs(&project, &["python3"]);
     with_path(&project, &fake, &["review", "--change"]).exits(0);
+    // Where earlier versions had it.
+    std::fs::rename(project.ledger_dir(), project.path(".countersign")).unwrap();
+    std::fs::remove_dir_all(project.home().join(".local/state")).unwrap();
     repository.git(["add", "-f", ".countersign/ledger.db"]);
     repository.commit("with a ledger");
     for args in [&["review"][..], &["review", "--change", "--base", "HEAD~1"], &["status"], &["task", "list"]]
@@ -195,7 +198,7 @@ fn committed_ledger_is_refused_also_as_a_link_or_a_submodule() {
     // As a link to a folder of the repository.
     repository.git(["rm", "-q", "-r", "--cached", ".countersign"]);
     std::fs::rename(project.path(".countersign"), project.path("evil")).unwrap();
-    std::fs::remove_file(project.path("evil/.gitignore")).unwrap();
+    let _ = std::fs::remove_file(project.path("evil/.gitignore"));
     std::os::unix::fs::symlink("evil", project.path(".countersign")).unwrap();
     repository.commit("with a link");
     project.run(&["review"]).exits(7);

@@ -60,7 +60,7 @@ fn briefs(project: &Project) -> Vec<Value> {
 /// The events of the door.
 pub fn events(project: &Project) -> Vec<(String, Value)> {
     let read = async {
-        let ledger = Ledger::open_existing(&project.path(".countersign")).await.unwrap().unwrap();
+        let ledger = Ledger::open_existing(&project.ledger_dir()).await.unwrap().unwrap();
         ledger.notes("service/events").await.unwrap()
     };
     let notes = tokio::runtime::Runtime::new().unwrap().block_on(read);

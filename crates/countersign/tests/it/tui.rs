@@ -62,7 +62,7 @@ async fn engine(project: &Project) -> Engine {
         day_budget: Budget::default(),
         rules_from: None,
     };
-    let ledger = Ledger::open(&project.path(".countersign")).await.unwrap();
+    let ledger = Ledger::open(&project.ledger_dir()).await.unwrap();
     Engine::new(planner, ledger, GuardProgram(env!("CARGO_BIN_EXE_countersign").into())).unwrap()
 }
 
@@ -186,7 +186,7 @@ fn the_terminal_is_given_back_however_it_ends() {
         eventually("everything is back", || terminal.is_restored());
     }
     // Looking makes nothing.
-    assert!(!project.path(".countersign").exists() && !project.path("spec/.executor-state.db").exists());
+    assert!(!project.ledger_dir().exists() && !project.path("spec/.executor-state.db").exists());
 }
 
 #[test]

@@ -88,7 +88,7 @@ fn svc_13_without_a_ledger_it_waits_makes_none_and_then_misses_nothing() {
     let mut said = String::new();
     BufReader::new(child.stderr.take().unwrap()).read_line(&mut said).unwrap();
     assert!(said.contains("no events in this project yet"), "{said}");
-    assert!(!project.path(".countersign").exists());
+    assert!(!project.ledger_dir().exists());
     let watch = Watch::of(child);
     add(&project, "one");
     add(&project, "two");
@@ -157,7 +157,7 @@ fn it_ends_when_nobody_reads_any_more() {
             status.is_some()
         });
         assert_eq!(status.unwrap().code(), Some(0));
-        assert_eq!(project.path(".countersign").exists(), with_ledger);
+        assert_eq!(project.ledger_dir().exists(), with_ledger);
     }
 }
 
@@ -168,7 +168,7 @@ fn a_ledger_that_is_moved_away_or_replaced_ends_it_with_words() {
         add(&project, "one");
         let mut watch = Watch::start(&project, &["--json", "--after", "0"]);
         eventually("it watches", || watch.lines().len() == 1);
-        std::fs::rename(project.path(".countersign"), project.path("elsewhere")).unwrap();
+        std::fs::rename(project.ledger_dir(), project.path("elsewhere")).unwrap();
         if replaced {
             add(&project, "other");
         }

@@ -149,7 +149,7 @@ fn in_a_new_project_a_bad_call_makes_no_ledger() {
     client.bad("review_decide", json!({ "review": "rv-x", "verb": "withdraw", "reason": "r" }));
     assert_eq!(client.good("review_status", json!({}))["reviews"], json!([]));
     client.bad("review_submit", json!({ "files": 3 }));
-    assert!(!project.path(".countersign").exists());
+    assert!(!project.ledger_dir().exists());
 }
 
 #[test]

@@ -68,7 +68,7 @@ fn before_anything_was_said_it_ends_as_cleanly() {
     let pid = Pid::from_raw(i32::try_from(silent.pid()).unwrap()).unwrap();
     kill_process(pid, Signal::TERM).unwrap();
     assert_eq!(silent.ended(), (0, String::new()));
-    assert!(!project.path(".countersign").exists());
+    assert!(!project.ledger_dir().exists());
 }
 
 #[test]

@@ -75,10 +75,10 @@ pub fn with<'a>(
 fn only_who_is_ours_is_let_in() {
     let (project, judge) = judged();
     let server = Server::start(&project, &[], &[]);
-    let token = project.read(".countersign/mcp-token").trim().to_owned();
-    let mode = std::fs::metadata(project.path(".countersign/mcp-token")).unwrap().permissions().mode();
+    let token = project.read_own("mcp-token").trim().to_owned();
+    let mode = std::fs::metadata(project.ledger_path("mcp-token")).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o600);
-    assert_eq!(project.read(".countersign/.gitignore"), "*\n");
+    assert_eq!(project.read_own(".gitignore"), "*\n");
     assert!(server.said.iter().any(|line| line.contains(&token)), "{:?}", server.said);
     let good = format!("Bearer {token}");
     let wrong = format!("Bearer {}", token.replace(['0', '1', '2'], "3"));
@@ -118,7 +118,7 @@ fn only_who_is_ours_is_let_in() {
     assert_eq!(server.terminate(), 0);
     // The token stays, and is not shown again.
     let server = Server::start(&project, &[], &[]);
-    assert_eq!(project.read(".countersign/mcp-token").trim(), token);
+    assert_eq!(project.read_own("mcp-token").trim(), token);
     assert!(!server.said.iter().any(|line| line.contains(&token)), "{:?}", server.said);
 }
 

@@ -65,7 +65,7 @@ fn configure(project: &Project, more: &str) {
 
 /// Everything the ledger holds, to be compared.
 fn recorded(project: &Project) -> Value {
-    match project.path(".countersign/ledger.db").exists() {
+    match project.ledger_path("ledger.db").exists() {
         true => project.run(&["log", "--json"]).exits(0).json()["reviews"].clone(),
         false => json!(null),
     }

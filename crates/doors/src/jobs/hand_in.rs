@@ -129,6 +129,7 @@ fn is_ours(relative: &str, root: &Root) -> bool {
     let Ok(inside) = real.strip_prefix(root.path()) else { return false };
     let named = |name: &std::ffi::OsStr| name.to_string_lossy().starts_with("quality_review_");
     inside.starts_with(".countersign")
+        || inside.starts_with(".git/countersign")
         || inside.starts_with(".deepwork/tmp") && inside.file_name().is_some_and(named)
 }
 

@@ -47,13 +47,13 @@ pub struct RunRecord {
     merges: HashMap<String, HashSet<String>>,
 }
 
-fn stream(layout: &Layout) -> String {
-    Subject::new("run-tasks", [layout.tasks_name().as_str()]).as_str().to_owned()
+fn stream(ledger: &Ledger, layout: &Layout) -> String {
+    ledger.own(&Subject::new("run-tasks", [layout.tasks_name().as_str()])).as_str().to_owned()
 }
 
 impl RunRecord {
     pub async fn load(ledger: &Ledger, layout: &Layout) -> Result<Self, LedgerError> {
-        Ok(Self::of(&ledger.notes(&stream(layout)).await?))
+        Ok(Self::of(&ledger.notes(&stream(ledger, layout)).await?))
     }
 
     fn of(notes: &[Note]) -> Self {
@@ -92,7 +92,7 @@ impl RunRecord {
     ) -> Result<(), LedgerError> {
         let body = serde_json::to_value(&entry).unwrap_or_default();
         let kind = body["kind"].as_str().unwrap_or_default().to_owned();
-        let stream = stream(layout);
+        let stream = stream(ledger, layout);
         let mut transaction = ledger.transaction().await?;
         let seen = transaction.last_note(&stream).await?.map_or(0, |note| note.n);
         transaction.note(&stream, seen, &[(kind.as_str(), body.to_string())], now_ms()).await?;

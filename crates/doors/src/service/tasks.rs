@@ -112,7 +112,7 @@ impl Tasks {
 
     /// The stream of the plan.
     fn plan_stream(&self) -> String {
-        Subject::new(PLANS, [self.plan.as_str()]).as_str().to_owned()
+        self.ledger.own(&Subject::new(PLANS, [self.plan.as_str()])).as_str().to_owned()
     }
 
     async fn known(&self) -> Result<KnownPlan, ServiceError> {
@@ -123,7 +123,8 @@ impl Tasks {
         }
         for event in event::latest(event::all(&self.ledger).await?) {
             let happened = event.happened();
-            match happened.subject == subject_of_title(&self.plan, &happened.title).as_str() {
+            match happened.subject == self.ledger.own(&subject_of_title(&self.plan, &happened.title)).as_str()
+            {
                 true => known.add_reviewed(&happened.title, happened.status),
                 false => known.elsewhere.add(&happened.title),
             }
@@ -134,7 +135,8 @@ impl Tasks {
     /// Adds the titles that the ledger has of added tasks and of other plans.
     async fn add_elsewhere(&self, titles: &mut Titles) -> Result<(), ServiceError> {
         let added = self.ledger.streams(STREAMS, MAX_COMPARED).await?;
-        let plans = self.ledger.streams(&format!("{PLANS}/"), MAX_COMPARED).await?;
+        let plans = self.ledger.own(&Subject::new(PLANS, [""]));
+        let plans = self.ledger.streams(plans.as_str(), MAX_COMPARED).await?;
         titles.too_many |= [&added, &plans].iter().any(|streams| streams.len() >= MAX_COMPARED as usize);
         for stream in added {
             let notes = self.ledger.notes(&stream).await?;
@@ -288,10 +290,10 @@ impl Tasks {
 
     /// The subject of all reviews of a task, by its title: ids in a plan change when a line is added.
     pub fn subject(&self, task: &Task) -> Subject {
-        match &task.home {
+        self.ledger.own(&match &task.home {
             Home::Plan { file } => subject_of_title(file, &task.known_as),
             Home::Ledger => Subject::new(super::DOOR, ["task", task.id.as_str()]),
-        }
+        })
     }
 }
 

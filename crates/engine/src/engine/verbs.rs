@@ -253,7 +253,7 @@ impl Engine {
         let Prepared { submission, plan, request } = &prepared;
         let mut submit = Submit {
             rules: request.rules.clone(),
-            opening: Opening { subject: request.subject.clone(), policy: request.policy.clone() },
+            opening: Opening { subject: self.0.ledger.own(&request.subject), policy: request.policy.clone() },
             submission: submission.clone(),
             assignments: plan.assignments.clone(),
             known: vec![],

@@ -72,6 +72,22 @@ impl Git {
     }
 }
 
+/// The folder that all worktrees of the repository around a folder share: `.git` of the main one; none outside of git.
+pub fn common_folder(start: &Path) -> Option<PathBuf> {
+    let worktree = start.ancestors().find(|folder| is_repository(folder))?;
+    let git = worktree.join(".git");
+    if git.is_dir() {
+        return Some(git);
+    }
+    let pointer = std::fs::read_to_string(git).ok()?;
+    let own = worktree.join(pointer.strip_prefix("gitdir:")?.trim());
+    match std::fs::read_to_string(own.join("commondir")) {
+        Ok(common) => own.join(common.trim()).canonicalize().ok(),
+        // A submodule has no other worktrees.
+        Err(_) => own.canonicalize().ok(),
+    }
+}
+
 /// The root of the main worktree around a folder; none outside of git.
 ///
 /// A linked worktree has a `.git` file that names its own folder inside the main repository, and that folder
@@ -149,12 +165,21 @@ mod tests {
         let outer = tempfile::tempdir().unwrap();
         let outer = outer.path().canonicalize().unwrap();
         assert_eq!(main_worktree(&outer), None);
+        assert_eq!(common_folder(&outer), None);
         let main = outer.join("main");
         std::fs::create_dir_all(main.join("docs")).unwrap();
         git(&main, &["init", "-q"]);
         git(&main, &["commit", "-q", "--allow-empty", "-m", "x"]);
         git(&main, &["worktree", "add", "-q", "../linked"]);
         assert_eq!(main_worktree(&main.join("docs")), Some(main.clone()));
-        assert_eq!(main_worktree(&outer.join("linked")), Some(main));
+        assert_eq!(main_worktree(&outer.join("linked")), Some(main.clone()));
+        assert_eq!(common_folder(&main.join("docs")), Some(main.join(".git")));
+        assert_eq!(common_folder(&outer.join("linked")), Some(main.join(".git")));
+        // A `.git` that is no repository does not stand for one, as for git itself.
+        std::fs::create_dir_all(main.join("docs/.git")).unwrap();
+        assert_eq!(common_folder(&main.join("docs")), Some(main.join(".git")));
+        git(&outer, &["clone", "-q", "--bare", "main", "bare"]);
+        git(&outer.join("bare"), &["worktree", "add", "-q", "../of-bare"]);
+        assert_eq!(common_folder(&outer.join("of-bare")), Some(outer.join("bare")));
     }
 }

@@ -39,6 +39,11 @@ pub enum LedgerError {
     Replaced,
     #[error("the ledger file is a database of another program")]
     NotALedger,
+    #[error("the ledger file is empty: its contents were removed")]
+    Emptied,
+    /// What this machine saw last of the ledger is not in it.
+    #[error("{0}")]
+    NotTheLatest(String),
     #[error("event {seq} of the ledger is of a kind this version of Countersign cannot read: {kind}")]
     UnknownEvent { seq: u64, kind: String },
     /// The ledger came with the repository: the judged work would bring its own verdicts.
@@ -53,9 +58,12 @@ pub enum LedgerError {
 impl LedgerError {
     pub fn outcome(&self) -> Outcome {
         match self {
-            Self::Tampered { .. } | Self::Mismatch { .. } | Self::Replaced | Self::Tracked(_) => {
-                Outcome::Integrity
-            }
+            Self::Tampered { .. }
+            | Self::Mismatch { .. }
+            | Self::Replaced
+            | Self::Tracked(_)
+            | Self::Emptied
+            | Self::NotTheLatest(_) => Outcome::Integrity,
             _ => Outcome::Internal,
         }
     }
@@ -66,11 +74,13 @@ impl LedgerError {
                 "update Countersign; the ledger was not touched"
             }
             Self::Corrupt(_) => {
-                "nothing was changed: restore .countersign/ledger.db from a backup, or move it away to start a new one"
+                "nothing was changed: restore the file from a backup, or move it away to start a new one; `countersign doctor` names it"
             }
             Self::DiskFull => "free some space and run the command again",
-            Self::ReadOnly(_) => "make the .countersign folder and its files writable",
-            Self::Unreadable(_) => "make the .countersign folder and its files readable for your user",
+            Self::ReadOnly(_) => {
+                "make the folder of the ledger and its files writable; `countersign doctor` names it"
+            }
+            Self::Unreadable(_) => "make the folder of the ledger and its files readable for your user",
             Self::WriteFailed(_) => {
                 "earlier records are not lost: free some space or raise the limit (`ulimit -f`), then run the command again"
             }
@@ -79,11 +89,16 @@ impl LedgerError {
                 "run the command again; if it fails again, end the process that has the ledger open"
             }
             Self::Conflict => "run the command again",
-            Self::Tampered { .. } | Self::Mismatch { .. } => {
-                "the file .countersign/ledger.db was edited: restore it from a backup, or move it away to start a new one"
+            Self::Tampered { .. } | Self::Mismatch { .. } | Self::Emptied => {
+                "the file of the ledger was edited: restore it from a backup, or move it away to start a new one; `countersign doctor` names it"
             }
-            Self::Replaced => "put .countersign/ledger.db back, or run the command again to start a new one",
-            Self::NotALedger => "nothing was changed: move .countersign/ledger.db away",
+            Self::NotTheLatest(_) => {
+                "put the latest ledger back, or look at this one and accept it, in a terminal: countersign trust"
+            }
+            Self::Replaced => "put the file of the ledger back, or run the command again to start a new one",
+            Self::NotALedger => {
+                "nothing was changed: move the file of the ledger away; `countersign doctor` names it"
+            }
             Self::Tracked(_) => {
                 "remove it from the repository: `git rm -r --cached .countersign`, commit, and move the file away"
             }
@@ -118,8 +133,12 @@ mod tests {
 
     #[test]
     fn an_edited_ledger_is_a_matter_of_integrity_and_a_full_disk_is_not() {
-        let edited =
-            [LedgerError::Tampered { seq: 1 }, LedgerError::Mismatch("rv-a".into()), LedgerError::Replaced];
+        let edited = [
+            LedgerError::Tampered { seq: 1 },
+            LedgerError::Mismatch("rv-a".into()),
+            LedgerError::Replaced,
+            LedgerError::Emptied,
+        ];
         let storage = [
             LedgerError::Newer { found: 2, ours: 1 },
             LedgerError::Corrupt("x".into()),

@@ -12,6 +12,7 @@ mod calls;
 mod entry;
 mod error;
 mod failures;
+mod head;
 mod memory;
 mod projection;
 mod rulings;
@@ -27,15 +28,16 @@ use countersign_core::rule::Rule;
 use countersign_core::submission::Submission;
 use error::Result;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use store::{Kept, Lines, Rows, Session, Store};
 use tokio::sync::watch;
 
 pub use calls::{Call, CallState, Cost, MAX_REPLY_BYTES, Report, Scope};
 pub use entry::{Entry, Note, Recorded};
 pub use error::LedgerError;
+pub use head::HeadFile;
 pub use projection::{Count, Row};
-pub use sqlite::{FORMAT, LEDGER_FILE};
+pub use sqlite::{FORMAT, LEDGER_FILE, OUTSIDE_OF_GIT};
 pub use transaction::{Draft, Transaction};
 
 pub const MAX_MATCHES: u32 = 16;
@@ -46,6 +48,12 @@ pub struct Ledger(Arc<Inner>);
 struct Inner {
     store: Store,
     changes: tokio::sync::watch::Sender<u64>,
+    /// Where its head is kept, if it is.
+    head: OnceLock<HeadFile>,
+    /// The hash of the first event, as text.
+    first: OnceLock<String>,
+    /// The path of the project in its repository; empty at its root.
+    project: OnceLock<String>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -109,6 +117,17 @@ impl Ledger {
         sqlite::make_folder(dir)
     }
 
+    /// Moves the ledger that an earlier version kept in `old` to `new`, once; where there is none, or `new` has one, nothing
+    /// is changed.
+    pub async fn take_over(old: &Path, new: &Path) -> Result<bool> {
+        sqlite::take_over(old, new).await
+    }
+
+    /// Whether a folder has a ledger, and not only the file that stays where one was moved away.
+    pub fn is_left_to_move(old: &Path) -> Result<bool> {
+        sqlite::is_left_to_move(old)
+    }
+
     /// Opens the ledger in this folder if there is one; makes nothing, and reads also where writing is not allowed.
     pub async fn open_existing(dir: &Path) -> Result<Option<Self>> {
         match sqlite::Sqlite::open_existing(dir).await? {
@@ -130,7 +149,9 @@ impl Ledger {
     }
 
     fn new(store: Store) -> Self {
-        Self(Arc::new(Inner { store, changes: tokio::sync::watch::Sender::new(0) }))
+        let changes = tokio::sync::watch::Sender::new(0);
+        let (head, first, project) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
+        Self(Arc::new(Inner { store, changes, head, first, project }))
     }
 
     pub fn dir(&self) -> Option<&Path> {
@@ -139,7 +160,8 @@ impl Ledger {
 
     /// Begins to write; waits for other writers.
     pub async fn transaction(&self) -> Result<Transaction> {
-        Ok(Transaction { ledger: self.clone(), session: Some(self.0.store.write().await?) })
+        let session = Some(self.0.store.write().await?);
+        Ok(Transaction { ledger: self.clone(), session, last: None })
     }
 
     /// This process under a name of its own, for as long as the returned value is kept.
@@ -168,15 +190,27 @@ impl Ledger {
         Ok(row.is_some_and(|row| (row.n, &row.holder) == (known.n, &known.holder)))
     }
 
+    /// Says which project of the repository this is, by its path: from now on its subjects are meant.
+    pub fn set_project(&self, path: &str) {
+        self.0.project.set(path.to_owned()).ok();
+    }
+
+    /// A subject of this project, as the ledger has it.
+    pub fn own(&self, subject: &Subject) -> Subject {
+        subject.of_project(self.0.project.get().map_or("", String::as_str))
+    }
+
     pub async fn latest_for(&self, subject: &Subject) -> Result<Option<Stored>> {
-        transaction::latest_for(&mut self.read().await?, subject).await
+        transaction::latest_for(&mut self.read().await?, &self.own(subject)).await
     }
 
     /// The subjects of a door whose last part this is; at most [`MAX_MATCHES`].
     pub async fn subjects_of(&self, door: &str, last: &str) -> Result<Vec<Subject>> {
         let ending = Subject::new("", [last]);
         let found = self.read().await?.subjects(door, ending.as_str(), MAX_MATCHES).await?;
-        Ok(found.into_iter().map(Subject::from_text).collect())
+        let found = found.into_iter().map(Subject::from_text);
+        let own = self.own(&ending);
+        Ok(found.filter(|subject| subject.project() == own.project()).collect())
     }
 
     /// The rulings of these candidates that stand beyond their review: failures, and passes since `passed_since_ms`.
@@ -216,7 +250,7 @@ impl Ledger {
     }
 
     pub async fn list_for(&self, subject: &Subject, filter: Filter) -> Result<Vec<Row>> {
-        self.read().await?.rows(Rows::PageFor(subject, filter)).await
+        self.read().await?.rows(Rows::PageFor(&self.own(subject), filter)).await
     }
 
     pub async fn counts(&self) -> Result<Vec<Count>> {

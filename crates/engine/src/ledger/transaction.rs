@@ -1,7 +1,7 @@
 //! Write transactions: one at a time, begun before anything is read, so that what was read still holds at the commit.
 
 use super::calls::StartedCall;
-use super::entry::{self, chained, load};
+use super::entry::{self, Line, chained, load};
 use super::projection::Row;
 use super::store::{End, Rows, Session};
 use super::{CallState, Ledger, LedgerError, Note, Report, Result, Scope, Stored, calls, failures, rulings};
@@ -18,11 +18,14 @@ pub struct Transaction {
     pub(super) ledger: Ledger,
     /// None after a failed write.
     pub(super) session: Option<Session>,
+    /// The number and the hash of the last event it appends.
+    pub(super) last: Option<(u64, Vec<u8>)>,
 }
 
 impl Transaction {
     pub async fn latest_for(&mut self, subject: &Subject) -> Result<Option<Stored>> {
-        latest_for(self.session()?, subject).await
+        let subject = self.ledger.own(subject);
+        latest_for(self.session()?, &subject).await
     }
 
     /// A review; none where nothing is recorded under this id.
@@ -52,7 +55,9 @@ impl Transaction {
             return Ok(draft.stored);
         }
         let written = write(self.session()?, draft).await;
-        self.or_give_up(written)
+        let (stored, last) = self.or_give_up(written)?;
+        self.last = last;
+        Ok(stored)
     }
 
     /// Says which process does what is due for a review.
@@ -128,6 +133,7 @@ impl Transaction {
         }
         let lines = chained(end, stream, at_ms, notes.to_vec());
         let done = self.session()?.append(&lines).await;
+        self.last = last_of(&lines).or(self.last.take());
         self.or_give_up(done)
     }
 
@@ -152,6 +158,9 @@ impl Transaction {
         kill_if_chosen(Moment::Before);
         session.commit().await?;
         kill_if_chosen(Moment::After);
+        if let Some((seq, link)) = &self.last {
+            self.ledger.follow_head(*seq, link).await;
+        }
         self.ledger.tell_watchers();
         Ok(())
     }
@@ -200,18 +209,23 @@ pub(super) async fn latest_for(session: &mut Session, subject: &Subject) -> Resu
 }
 
 /// Writes the events, and the tables that are computed from them.
-async fn write(session: &mut Session, draft: Draft) -> Result<Stored> {
+async fn write(session: &mut Session, draft: Draft) -> Result<(Stored, Option<(u64, Vec<u8>)>)> {
     let Draft { end, stored, events, at_ms } = draft;
     let (before, first) = (end.n, end.seq + 1);
     let bodies = events.iter().map(|event| Ok((event.kind(), serde_json::to_string(event)?)));
     let bodies: Result<Vec<_>, serde_json::Error> = bodies.collect();
     let bodies = bodies.map_err(|error| LedgerError::Other(error.to_string()))?;
-    session.append(&chained(end, stored.review.id.as_str(), at_ms, bodies)).await?;
+    let lines = chained(end, stored.review.id.as_str(), at_ms, bodies);
+    session.append(&lines).await?;
     // What a round asks never changes, so the review after all of them tells as much as after each.
     for (n, event) in (before + 1..).zip(&events) {
         rulings::index(session, &stored.review, n, event).await?;
     }
     calls::follow(session, &stored.review, &events, at_ms).await?;
     session.put_row(&Row::of(&stored, first)).await?;
-    Ok(stored)
+    Ok((stored, last_of(&lines)))
+}
+
+fn last_of(lines: &[Line]) -> Option<(u64, Vec<u8>)> {
+    lines.last().map(|line| (line.seq, line.chain.clone()))
 }

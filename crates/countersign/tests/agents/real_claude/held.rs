@@ -115,8 +115,7 @@ fn a_key_never_leaves_and_is_never_kept() {
     let ran = bench.review(&["--notes", "notes.txt"]).exits(1);
     assert!(bench.sent().contains("do not tell") && bench.sent().contains("[redacted: "));
     let shown = bench.command(&["show", "--json"]).output().unwrap();
-    let files =
-        ["ledger.db", "ledger.db-wal"].map(|name| bench.project.path(&format!(".countersign/{name}")));
+    let files = ["ledger.db", "ledger.db-wal"].map(|name| bench.project.ledger_path(name));
     let kept: Vec<u8> = files.iter().filter_map(|file| std::fs::read(file).ok()).flatten().collect();
     let kept = String::from_utf8_lossy(&kept).into_owned();
     assert!(kept.contains("[redacted: "), "the finding is on record, without the key");

@@ -145,7 +145,7 @@ fn statuses(question: &str) -> Vec<String> {
 fn recorded(project: &Project) -> Vec<String> {
     let sql =
         "SELECT kind FROM events WHERE stream LIKE 'session/%' AND kind != 'answer_delivered' ORDER BY n";
-    let file = project.path(".countersign/ledger.db");
+    let file = project.ledger_path("ledger.db");
     let out = std::process::Command::new("sqlite3").arg("-readonly").arg(file).arg(sql).output().unwrap();
     assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));
     String::from_utf8(out.stdout).unwrap().lines().map(str::to_owned).collect()

@@ -81,27 +81,27 @@ const BREAKAGES: [Breakage; 6] = [
     Breakage {
         name: "a damaged ledger",
         breaks: |root| {
-            fs::create_dir_all(root.join(".countersign")).unwrap();
+            fs::create_dir_all(root.join(".git/countersign")).unwrap();
             fs::write(
-                root.join(".countersign/ledger.db"),
+                root.join(".git/countersign/ledger.db"),
                 "this is no database at all, whatever it is called",
             )
             .unwrap();
         },
         says: "ledger",
-        repairs: |root| fs::remove_dir_all(root.join(".countersign")).unwrap(),
+        repairs: |root| fs::remove_dir_all(root.join(".git/countersign")).unwrap(),
     },
     Breakage {
         name: "a ledger that cannot be opened",
-        breaks: |root| fs::create_dir_all(root.join(".countersign/ledger.db/folder")).unwrap(),
+        breaks: |root| fs::create_dir_all(root.join(".git/countersign/ledger.db/folder")).unwrap(),
         says: "ledger",
-        repairs: |root| fs::remove_dir_all(root.join(".countersign")).unwrap(),
+        repairs: |root| fs::remove_dir_all(root.join(".git/countersign")).unwrap(),
     },
     Breakage {
         name: "a folder of the ledger that cannot be made",
-        breaks: |root| fs::write(root.join(".countersign"), "").unwrap(),
+        breaks: |root| fs::write(root.join(".git/countersign"), "").unwrap(),
         says: "no person has trusted",
-        repairs: |root| fs::remove_file(root.join(".countersign")).unwrap(),
+        repairs: |root| fs::remove_file(root.join(".git/countersign")).unwrap(),
     },
 ];
 
@@ -112,7 +112,7 @@ fn an_agent_that_breaks_git_or_the_ledger_is_held_and_never_for_ever() {
         goes(&bench.stops(false));
         let root = bench.project.root().canonicalize().unwrap();
         bench.project.write("a.md", "BAD\n");
-        let _ = fs::remove_dir_all(root.join(".countersign"));
+        let _ = fs::remove_dir_all(root.join(".git/countersign"));
         breaks(&root);
         held_by_failure(&stops(&bench, "claude", false, plain), says, "block");
         held_by_failure(&stops(&bench, "claude", true, plain), says, "block");
@@ -238,7 +238,7 @@ fn attack_17_a_configuration_that_is_broken_or_not_committed_changes_nothing() {
 fn attack_17_a_configuration_that_no_person_trusted_holds() {
     let bench = Bench::new("");
     bench.project.write("a.md", "BAD\n");
-    fs::remove_dir_all(bench.project.path(".countersign")).unwrap();
+    fs::remove_dir_all(bench.project.ledger_dir()).unwrap();
     held_by_failure(&stops(&bench, "claude", false, plain), "no person has trusted", "block");
     bench.project.trust();
     assert!(held(&bench.stops(false)).contains("there is a BAD word"));

@@ -75,7 +75,7 @@ printf '{"passed": %s, "feedback": "f", "criteria_results": [{"criterion": "Comp
     /// What people were told who do not look at the program: title and message.
     fn notifications(&self) -> Vec<(String, String)> {
         let read = async {
-            let ledger = Ledger::open_existing(&self.project.path(".countersign")).await.unwrap().unwrap();
+            let ledger = Ledger::open_existing(&self.project.ledger_dir()).await.unwrap().unwrap();
             ledger.notes("notifications").await.unwrap()
         };
         let notes = tokio::runtime::Runtime::new().unwrap().block_on(read);

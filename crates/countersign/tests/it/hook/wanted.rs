@@ -100,7 +100,7 @@ fn attack_17_reviews_that_are_off_leave_an_event_of_the_session() {
         assert_eq!(bench.stops(false).stdout, "");
     }
     let read = async {
-        let ledger = Ledger::open_existing(&bench.project.path(".countersign")).await.unwrap().unwrap();
+        let ledger = Ledger::open_existing(&bench.project.ledger_dir()).await.unwrap().unwrap();
         let streams = ledger.streams("off/", 10).await.unwrap();
         ledger.notes(&streams[0]).await.unwrap()
     };

@@ -79,7 +79,7 @@ fn qr_14_every_end_of_the_gate_has_its_exit_code() {
         // It looks and leaves nothing behind.
         let left: Vec<_> = std::fs::read_dir(project.path("state")).unwrap().collect();
         assert_eq!(left.len(), usize::from(text.is_some()));
-        assert!(!project.path(".countersign").exists());
+        assert!(!project.ledger_dir().exists());
     }
 }
 

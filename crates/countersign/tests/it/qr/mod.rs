@@ -62,7 +62,7 @@ fn notes(project: &Project) -> Vec<(String, Value)> {
     use countersign_engine::ledger::Ledger;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
     runtime.block_on(async {
-        let ledger = Ledger::open_existing(&project.path(".countersign")).await.unwrap().unwrap();
+        let ledger = Ledger::open_existing(&project.ledger_dir()).await.unwrap().unwrap();
         let streams = ledger.streams("qr/", 10).await.unwrap();
         let [stream] = streams.as_slice() else { panic!("{streams:?}") };
         let notes = ledger.notes(stream).await.unwrap();

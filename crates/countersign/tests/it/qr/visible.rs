@@ -114,7 +114,7 @@ fn a_ledger_that_cannot_be_read_is_no_pass() {
     let project = decomposed(&plain_items(1));
     qr(&project, &["record", "plan-001", "PASS"]).exits(0);
     for name in ["ledger.db-wal", "ledger.db-shm"] {
-        let _ = std::fs::remove_file(project.path(&format!(".countersign/{name}")));
+        let _ = std::fs::remove_file(project.ledger_path(name));
     }
     project.write(".countersign/ledger.db", "no database, and longer than its header would be ".repeat(100));
     let ran = qr(&project, &["gate"]).exits(8);

@@ -94,7 +94,7 @@ fn run_6_status_begins_with_the_tasks_and_their_verdicts() {
     assert_eq!(json["tasks"][3]["state"], "pending");
     assert_eq!(json["open"], json!([]));
     let after = (names(&project), std::fs::read(project.path("spec/.executor-state.db")).unwrap());
-    assert!(before == after && !project.path(".countersign").exists(), "{after:?}");
+    assert!(before == after && !project.ledger_dir().exists(), "{after:?}");
 
     // The ledger's part follows.
     project.write(

@@ -118,7 +118,7 @@ fn attack_17_a_server_without_a_terminal_decides_nothing() {
         );
     }
     assert_eq!(events_of(&project), before);
-    let no_token = std::fs::read_dir(project.path(".countersign")).unwrap().flatten();
+    let no_token = std::fs::read_dir(project.ledger_dir()).unwrap().flatten();
     assert!(no_token.into_iter().all(|file| !file.file_name().to_string_lossy().contains("person")));
     countersign_testkit::attack_row(
         "serve & curl .../decision without a terminal",
@@ -134,7 +134,7 @@ fn attack_17_the_token_in_the_file_decides_nothing() {
     let (project, _) = judged();
     let person = Server::at_terminal(&project);
     let review = handed_in(&person, "s")["review"].clone();
-    let token = project.read(".countersign/serve-token").trim().to_owned();
+    let token = project.read_own("serve-token").trim().to_owned();
     assert_ne!(person.token, token);
     let bearer = format!("Bearer {token}");
     let headers = [("Authorization", bearer.as_str()), ("Content-Type", "application/json")];

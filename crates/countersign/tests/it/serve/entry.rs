@@ -10,9 +10,9 @@ use std::os::unix::fs::PermissionsExt;
 fn only_who_has_the_token_and_names_us_is_let_in() {
     let (project, judge) = judged();
     let server = Server::start(&project);
-    let mode = std::fs::metadata(project.path(".countersign/serve-token")).unwrap().permissions().mode();
+    let mode = std::fs::metadata(project.ledger_path("serve-token")).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o600);
-    assert_eq!(project.read(".countersign/.gitignore"), "*\n");
+    assert_eq!(project.read_own(".gitignore"), "*\n");
     assert!(server.said.iter().any(|line| line.contains(&server.token)), "{:?}", server.said);
     let own = |name: &str| format!("{name}:{}", server.port);
     let good = server.bearer();
@@ -82,7 +82,7 @@ fn an_agent_does_not_start_it_and_a_taken_port_is_told() {
     let mut by_agent = project.command(&["serve", "--port", "0", "--json"]);
     let ran = countersign_testkit::Running::start(by_agent.env("CLAUDECODE", "1")).wait().exits(2);
     assert_eq!(ran.json()["error"]["code"], "people_only");
-    assert!(!project.path(".countersign/serve-token").exists());
+    assert!(!project.ledger_path("serve-token").exists());
     let server = Server::start(&project);
     let ran = project.run(&["serve", "--port", &server.port.to_string()]).exits(2);
     assert!(ran.stderr.contains("cannot be used") && ran.stderr.contains("use another --port"), "{ran:?}");

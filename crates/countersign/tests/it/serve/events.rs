@@ -65,7 +65,7 @@ impl Reader {
 fn write(project: &Project, many: u64, at_once: u64, bytes: usize, between: Duration) {
     let runtime = tokio::runtime::Runtime::new().unwrap();
     runtime.block_on(async {
-        let ledger = Ledger::open(&project.path(".countersign")).await.unwrap();
+        let ledger = Ledger::open(&project.ledger_dir()).await.unwrap();
         let body = json!({ "text": "x".repeat(bytes) }).to_string();
         let events: Vec<_> = (0..at_once).map(|_| ("tick", body.clone())).collect();
         for _ in 0..many / at_once {

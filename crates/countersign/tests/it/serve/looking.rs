@@ -17,7 +17,7 @@ fn answers_are_those_of_the_commands() {
     assert_eq!(server.get("/v1/status").json(), printed(&project, &["status"]));
     assert_eq!(server.get("/v1/tasks").json(), printed(&project, &["task", "list"]));
     assert_eq!(server.get("/v1/reviews/rv-1").status, 404);
-    assert!(!project.path(".countersign/ledger.db").exists());
+    assert!(!project.ledger_path("ledger.db").exists());
     let id = handed_in(&server, "guide")["review"]["id"].as_str().unwrap().to_owned();
     for name in [id.as_str(), &id[..6], &id[3..8], "http%2Fguide"] {
         let mut json = server.get(&format!("/v1/reviews/{name}")).json();

@@ -27,7 +27,7 @@ struct Server {
 impl Server {
     fn start(project: &Project) -> Self {
         let served = Served::start(&mut project.command(&["serve", "--port", "0"]));
-        let token = project.read(".countersign/serve-token").trim().to_owned();
+        let token = project.read_own("serve-token").trim().to_owned();
         Self::with(served, token)
     }
 
@@ -167,7 +167,7 @@ fn noted(server: &Server, review: &Value) {
 
 fn events_of(project: &Project) -> u64 {
     let last = async {
-        match Ledger::open_existing(&project.path(".countersign")).await.unwrap() {
+        match Ledger::open_existing(&project.ledger_dir()).await.unwrap() {
             Some(ledger) => ledger.last_seq().await.unwrap(),
             None => 0,
         }

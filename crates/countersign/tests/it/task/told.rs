@@ -19,7 +19,7 @@ fn hooked(service: &Loopback<Hook>, more: &str) -> String {
 /// What is on record of notifications.
 fn told(project: &Project) -> Vec<Value> {
     let read = async {
-        let ledger = Ledger::open_existing(&project.path(".countersign")).await.unwrap().unwrap();
+        let ledger = Ledger::open_existing(&project.ledger_dir()).await.unwrap().unwrap();
         ledger.notes("notifications").await.unwrap()
     };
     let notes = tokio::runtime::Runtime::new().unwrap().block_on(read);

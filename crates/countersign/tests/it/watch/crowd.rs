@@ -12,7 +12,7 @@ const STEPS: usize = 12;
 
 /// Writes events of a stream of its own, with a pause before each.
 async fn write(project: &Project, writer: usize, events: usize, pause: Duration) {
-    let ledger = Ledger::open(&project.path(".countersign")).await.unwrap();
+    let ledger = Ledger::open(&project.ledger_dir()).await.unwrap();
     let stream = format!("test/{writer}");
     for n in 0..events as u64 {
         tokio::time::sleep(pause).await;

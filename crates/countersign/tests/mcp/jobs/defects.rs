@@ -128,7 +128,7 @@ fn goals_and_explanations_are_recorded_without_secrets() {
     client.good("abort_workflow", json!({ "explanation": explanation, "session_id": session }));
     drop(client);
     for file in ["ledger.db", "ledger.db-wal"] {
-        let bytes = std::fs::read(project.path(&format!(".countersign/{file}"))).unwrap_or_default();
+        let bytes = std::fs::read(project.ledger_path(file)).unwrap_or_default();
         assert!(!bytes.windows(secret.len()).any(|window| window == secret.as_bytes()), "{file}");
     }
     assert_eq!(count(&project, "workflow_aborted"), 1);

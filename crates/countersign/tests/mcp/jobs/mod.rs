@@ -106,7 +106,7 @@ fn status(result: &Value) -> &str {
 
 /// Everything about workflows that the ledger holds.
 fn events(project: &Project) -> Vec<(String, String)> {
-    let file = project.path(".countersign/ledger.db");
+    let file = project.ledger_path("ledger.db");
     let sql = "SELECT stream || ' ' || n, kind FROM events WHERE stream LIKE 'session/%' ORDER BY stream, n";
     let out = std::process::Command::new("sqlite3").arg("-readonly").arg(file).arg(sql).output().unwrap();
     assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));

@@ -254,7 +254,7 @@ fn the_gate_can_be_left_out_and_that_is_on_record() {
             .contains("does not exist")
     );
     let sql = "SELECT body FROM events WHERE kind = 'step_finished'";
-    let file = project.path(".countersign/ledger.db");
+    let file = project.ledger_path("ledger.db");
     let out = std::process::Command::new("sqlite3").arg("-readonly").arg(file).arg(sql).output().unwrap();
     assert!(String::from_utf8_lossy(&out.stdout).contains("\"gate\":\"off\""));
     // And everybody who looks is told.

@@ -3,6 +3,7 @@
 mod calls;
 mod events;
 mod lease;
+mod moving;
 mod open;
 mod reviews;
 mod schema;
@@ -19,7 +20,8 @@ use tokio::sync::{Mutex, OwnedMutexGuard, watch};
 use tokio::task::JoinHandle;
 
 pub(super) use lease::{Lease, is_alive, process_of};
-pub use open::LEDGER_FILE;
+pub(super) use moving::{is_left_to_move, take_over};
+pub use open::{LEDGER_FILE, OUTSIDE_OF_GIT};
 pub(super) use open::{explain, file, ignore_by_git, is_writable, make_folder};
 pub use schema::FORMAT;
 
@@ -68,10 +70,13 @@ impl Sqlite {
             if found == schema::DatabaseKind::Older && access == Access::Write {
                 open::writer(dir).await?;
             }
-            Ok(found != schema::DatabaseKind::Empty)
+            match found {
+                schema::DatabaseKind::Empty => Err(LedgerError::Emptied),
+                _ => Ok(()),
+            }
         };
-        let is_ledger = opened.await.map_err(|error| explain(error, dir))?;
-        Ok(is_ledger.then_some(store))
+        opened.await.map_err(|error| explain(error, dir))?;
+        Ok(Some(store))
     }
 
     fn new(dir: &Path, access: Access, writer: Option<SqliteConnection>) -> Self {

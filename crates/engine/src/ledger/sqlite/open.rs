@@ -5,7 +5,7 @@ use super::super::{LedgerError, Result};
 use super::schema::{self, DatabaseKind};
 use libsqlite3_sys as sqlite;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteSynchronous};
-use sqlx::{ConnectOptions, SqliteConnection};
+use sqlx::{ConnectOptions, Connection, SqliteConnection};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -25,6 +25,10 @@ pub(super) enum Access {
 }
 
 pub const LEDGER_FILE: &str = "ledger.db";
+/// The ledger's folder at the root of a project: outside of git, and where earlier versions had it.
+pub const OUTSIDE_OF_GIT: &str = ".countersign";
+/// How the folder begins in which a new ledger is made.
+const UNFINISHED: &str = "unfinished-";
 
 pub fn file(dir: &Path) -> PathBuf {
     dir.join(LEDGER_FILE)
@@ -49,19 +53,42 @@ pub(super) fn options(dir: &Path, access: Access) -> SqliteConnectOptions {
 /// Opens for writing; makes the folder and the tables where there are none.
 pub(super) async fn writer(dir: &Path) -> Result<SqliteConnection> {
     make_folder(dir)?;
-    let mut connection = options(dir, Access::Write).create_if_missing(true).connect().await?;
+    if file(dir).symlink_metadata().is_err() {
+        create(dir).await?;
+    }
+    let mut connection = options(dir, Access::Write).connect().await?;
     match schema::inspect(&mut connection).await? {
         DatabaseKind::Ledger => {}
         DatabaseKind::Older => schema::complete(&mut connection).await?,
-        DatabaseKind::Empty => {
-            use_wal(&mut connection).await?;
-            schema::complete(&mut connection).await?;
-        }
+        DatabaseKind::Empty => return Err(LedgerError::Emptied),
     }
+    // A ledger that was moved here is not in this mode yet.
+    use_wal(&mut connection).await?;
     Ok(connection)
 }
 
-/// Makes the ledger's folder, and has git ignore it.
+/// Makes a new ledger under another name first: a file of this name always has its tables, so an empty one was emptied.
+async fn create(dir: &Path) -> Result<()> {
+    let folder = tempfile::Builder::new().prefix(UNFINISHED).tempdir_in(dir)?;
+    let made = options(folder.path(), Access::Write).create_if_missing(true).connect().await;
+    let mut connection = made.map_err(LedgerError::from)?;
+    use_wal(&mut connection).await?;
+    schema::complete(&mut connection).await?;
+    connection.close().await?;
+    place(&file(folder.path()), dir)
+}
+
+/// Gives a finished file its name, unless another process was faster.
+pub(super) fn place(finished: &Path, dir: &Path) -> Result<()> {
+    match fs::hard_link(finished, file(dir)) {
+        Ok(()) => {}
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Ok(()),
+        Err(error) => return Err(error.into()),
+    }
+    Ok(fs::File::open(dir)?.sync_all()?)
+}
+
+/// Makes the ledger's folder, and has git ignore it where git would look.
 pub fn make_folder(dir: &Path) -> Result<()> {
     let made = fs::create_dir_all(dir.join("holders"));
     made.map_err(|error| match dir.is_file() {
@@ -74,7 +101,7 @@ pub fn make_folder(dir: &Path) -> Result<()> {
 /// Whether there is a file to read, and how it may be opened.
 pub(super) fn look(dir: &Path) -> Result<Option<Access>> {
     match fs::metadata(file(dir)) {
-        Ok(found) if found.len() == 0 => Ok(None),
+        Ok(found) if found.len() == 0 => Err(LedgerError::Emptied),
         Ok(_) => Ok(Some(access(dir))),
         Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
             Ok(None)
@@ -109,6 +136,10 @@ pub(super) fn access(dir: &Path) -> Access {
 
 pub fn ignore_by_git(dir: &Path) -> Result<()> {
     const EVERYTHING: &[u8] = b"*\n";
+    // Git looks at nothing in its own folder.
+    if dir.file_name() != Some(OUTSIDE_OF_GIT.as_ref()) {
+        return Ok(());
+    }
     let path = dir.join(".gitignore");
     // Written again where it was emptied: otherwise the ledger would be part of every change.
     if fs::read(&path).is_ok_and(|found| found == EVERYTHING) {
@@ -118,7 +149,7 @@ pub fn ignore_by_git(dir: &Path) -> Result<()> {
 }
 
 /// Switches to WAL, which allows readers beside a writer. SQLite does not wait for others here, so we do.
-async fn use_wal(connection: &mut SqliteConnection) -> Result<()> {
+pub(super) async fn use_wal(connection: &mut SqliteConnection) -> Result<()> {
     let started = Instant::now();
     loop {
         match sqlx::raw_sql("PRAGMA journal_mode = WAL").execute(&mut *connection).await {

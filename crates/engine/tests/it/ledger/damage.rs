@@ -66,16 +66,14 @@ async fn garbage_is_reported_and_stays() {
 }
 
 #[tokio::test]
-async fn an_empty_file_is_a_ledger_that_was_not_begun() {
+async fn issue_18_an_empty_file_is_an_emptied_ledger_and_no_new_one() {
     let dir = tempfile::tempdir().unwrap();
     let folder = dir.path().join(".countersign");
     fs::create_dir(&folder).unwrap();
     fs::write(file(dir.path()), "").unwrap();
-    assert!(Ledger::open_existing(&folder).await.unwrap().is_none());
+    assert!(matches!(Ledger::open_existing(&folder).await, Err(LedgerError::Emptied)));
+    assert!(matches!(Ledger::open(&folder).await, Err(LedgerError::Emptied)));
     assert_eq!(fs::read(file(dir.path())).unwrap(), b"");
-    let ledger = Ledger::open(&folder).await.unwrap();
-    record_passed(&ledger, "a").await;
-    ledger.verify().await.unwrap();
 }
 
 #[tokio::test]

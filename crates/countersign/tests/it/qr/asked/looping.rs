@@ -60,7 +60,7 @@ fn qr_13_14_the_loop_ends_when_the_gate_passes() {
 
 /// The state file of the only loop of a project.
 fn state_file(project: &Project) -> String {
-    let states = std::fs::read_dir(project.path(".countersign/qr/state")).unwrap();
+    let states = std::fs::read_dir(project.ledger_path("qr/state")).unwrap();
     let [only] = &states.map(|entry| entry.unwrap().path()).collect::<Vec<_>>()[..] else { panic!() };
     std::fs::read_to_string(only.join("qr-plan-structure.json")).unwrap()
 }
