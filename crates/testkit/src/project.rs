@@ -116,6 +116,12 @@ impl Project {
         }
     }
 
+    /// Removes the ledger, and what the home of its user has of it.
+    pub fn forget_ledger(&self) {
+        std::fs::remove_dir_all(self.ledger_dir()).unwrap();
+        let _ = std::fs::remove_dir_all(self.home().join(".local/state/countersign"));
+    }
+
     /// A file in the folder of the ledger.
     pub fn ledger_path(&self, relative: &str) -> PathBuf {
         self.ledger_dir().join(relative)

@@ -100,7 +100,7 @@ const BREAKAGES: [Breakage; 6] = [
     Breakage {
         name: "a folder of the ledger that cannot be made",
         breaks: |root| fs::write(root.join(".git/countersign"), "").unwrap(),
-        says: "no person has trusted",
+        says: "the ledger is gone",
         repairs: |root| fs::remove_file(root.join(".git/countersign")).unwrap(),
     },
 ];
@@ -238,7 +238,7 @@ fn attack_17_a_configuration_that_is_broken_or_not_committed_changes_nothing() {
 fn attack_17_a_configuration_that_no_person_trusted_holds() {
     let bench = Bench::new("");
     bench.project.write("a.md", "BAD\n");
-    fs::remove_dir_all(bench.project.ledger_dir()).unwrap();
+    bench.project.forget_ledger();
     held_by_failure(&stops(&bench, "claude", false, plain), "no person has trusted", "block");
     bench.project.trust();
     assert!(held(&bench.stops(false)).contains("there is a BAD word"));

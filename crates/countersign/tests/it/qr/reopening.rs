@@ -50,7 +50,7 @@ fn a_pass_on_what_is_gone_is_opened_again() {
 #[test]
 fn without_the_ledger_nobody_knows_and_everything_is_opened_again() {
     let project = four();
-    std::fs::remove_dir_all(project.ledger_dir()).unwrap();
+    project.forget_ledger();
     qr(&project, &["fixed"]).exits(0);
     assert_eq!(statuses(&project), ["TODO"; 4]);
 }
