@@ -119,7 +119,7 @@ impl Project {
     /// Removes the ledger, and what the home of its user has of it.
     pub fn forget_ledger(&self) {
         std::fs::remove_dir_all(self.ledger_dir()).unwrap();
-        let _ = std::fs::remove_dir_all(self.home().join(".local/state/countersign"));
+        let _ = std::fs::remove_dir_all(self.home().join(".local/state/countersign/heads"));
     }
 
     /// A file in the folder of the ledger.

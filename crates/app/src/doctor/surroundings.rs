@@ -126,7 +126,7 @@ pub async fn ledger(project: &Project) -> Check {
     let dir = project.ledger_dir();
     let failed = |Failure { outcome, message, hint, .. }: Failure| Check {
         hint,
-        ..Check::fail("ledger", outcome, message)
+        ..Check::fail("ledger", outcome, format!("{}: {message}", dir.display()))
     };
     let ledger = match project.existing_ledger().await {
         Ok(Some(ledger)) => ledger,

@@ -53,7 +53,7 @@ fn attack_17_deleting_the_record() {
     let ran = case.hook();
     assert!(ran.stdout.contains(r#""decision":"block""#), "{ran:?}");
     // Without the head of the ledger too: nothing is trusted any more.
-    fs::remove_dir_all(case.project.home().join(".local/state/countersign")).unwrap();
+    fs::remove_dir_all(case.project.home().join(".local/state/countersign/heads")).unwrap();
     let ran = case.gate().exits(3);
     assert!(ran.stderr.contains("no person has trusted"), "{ran:?}");
     assert!(!ran.stderr.contains("countersign trust"), "an agent gets no command for people: {ran:?}");
