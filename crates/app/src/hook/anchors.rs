@@ -60,8 +60,12 @@ impl<'g> Anchors<'g> {
 
     async fn recorded(&self, stream: &str) -> Result<Option<String>, Failure> {
         let Some(ledger) = &self.ledger else { return Ok(None) };
-        let note = ledger.notes(stream).await?.pop();
+        let note = ledger.last_note(stream).await?;
         Ok(note.and_then(|note| serde_json::from_str::<Kept>(&note.body).ok()).map(|kept| kept.commit))
+    }
+
+    pub(super) fn ledger(&self) -> Option<&Ledger> {
+        self.ledger.as_ref()
     }
 
     pub(super) async fn close(self) {

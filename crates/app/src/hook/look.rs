@@ -1,7 +1,7 @@
 //! The change of an agent since the last pass. The files alone show whether there is one.
 
-use super::Note;
 use super::anchors::{self, Anchors};
+use super::{Note, room};
 use crate::Failure;
 use crate::author;
 use crate::authority::FlagsFrom;
@@ -48,9 +48,17 @@ pub(super) async fn look(
             begin(&git, root.path(), &at, nearest, note).await?
         }
     };
+    let kept = room::kept(anchors.ledger(), root.path()).await?;
     anchors.close().await;
-    let wanted = ChangeWanted { base: commit.clone(), ..ChangeWanted::default() };
-    let change = match workspace::change(&root, &wanted).await {
+    let wanted = ChangeWanted { base: commit.clone(), kept, ..ChangeWanted::default() };
+    let change = workspace::change(&root, &wanted).await;
+    if let Some(kept) = &wanted.kept
+        && let Err(failure) = room::record(root.path(), kept).await
+    {
+        note(&failure.message);
+    }
+    let wanted = ChangeWanted { kept: None, ..wanted };
+    let change = match change {
         Err(ChangeError::Empty { .. }) => return Ok(None),
         change => change?,
     };

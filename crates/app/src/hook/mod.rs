@@ -6,6 +6,7 @@ mod guarded;
 mod judging;
 mod look;
 mod own_call;
+mod room;
 mod tested;
 mod tries;
 

@@ -3,6 +3,7 @@
 //! The commit holds the tree that passed, and its parent is what was checked out then. It is on no branch and is
 //! never pushed by a plain `git push`.
 
+use super::places::plain_head;
 use super::{BaseProblem, Git, GitError, Result};
 use crate::scratch::Scratch;
 use countersign_core::digest::Digest;
@@ -49,16 +50,11 @@ impl Checkout {
 }
 
 impl Git {
-    /// Finds out what is checked out. One process, another before the first commit.
+    /// Finds out what is checked out: by the files of the repository, else by asking git.
     pub async fn checkout(&self) -> Result<Checkout> {
-        let (head, branch) = match self.maybe(["rev-parse", "HEAD", "--symbolic-full-name", "HEAD"]).await {
-            Ok(said) => {
-                let said = said.unwrap_or_default();
-                let (head, branch) = said.split_once('\n').unwrap_or((&said, DETACHED));
-                (Some(head.to_owned()), Some(branch.to_owned()).filter(|branch| branch != DETACHED))
-            }
-            Err(GitError::Failed { .. }) => (None, self.maybe(["symbolic-ref", "--quiet", "HEAD"]).await?),
-            Err(error) => return Err(error),
+        let (head, branch) = match plain_head(self.folder()) {
+            Some((branch, head)) => (Some(head), branch),
+            None => self.asked_head().await?,
         };
         let branch = branch.map(|branch| branch.strip_prefix("refs/heads/").unwrap_or(&branch).to_owned());
         let place = match &branch {
@@ -66,6 +62,20 @@ impl Git {
             None => format!("detached in {}", self.folder().to_string_lossy()),
         };
         Ok(Checkout { head, branch, place })
+    }
+
+    async fn asked_head(&self) -> Result<(Option<String>, Option<String>)> {
+        match self.maybe(["rev-parse", "HEAD", "--symbolic-full-name", "HEAD"]).await {
+            Ok(said) => {
+                let said = said.unwrap_or_default();
+                let (head, branch) = said.split_once('\n').unwrap_or((&said, DETACHED));
+                Ok((Some(head.to_owned()), Some(branch.to_owned()).filter(|branch| branch != DETACHED)))
+            }
+            Err(GitError::Failed { .. }) => {
+                Ok((None, self.maybe(["symbolic-ref", "--quiet", "HEAD"]).await?))
+            }
+            Err(error) => Err(error),
+        }
     }
 
     /// An anchor by its commit; none where that is not there any more.

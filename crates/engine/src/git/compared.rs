@@ -99,8 +99,9 @@ impl Snapshot {
         let mut info = vec![];
         for path in paths {
             let Some(file) = self.listing.files.get(path) else { continue };
-            by_source.entry(file.source).or_default().insert(file.id.clone());
-            info.extend(entry(&file.mode, &file.id, path));
+            let id = file.id.to_string();
+            info.extend(entry(file.mode, &id, path));
+            by_source.entry(file.source).or_default().insert(id);
         }
         for (source, ids) in by_source {
             let mut from = self.listing.sources[source].objects()?;

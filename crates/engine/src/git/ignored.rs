@@ -1,11 +1,11 @@
 //! What the ignore files of a commit ignore, whatever those on disk say.
 
 use super::listing::{LINK, ListedFile, Listing};
-use super::objects::{Objects, missing};
+use super::objects::{LazyObjects, missing};
 use super::room::Room;
 use super::{Git, GitError, Result};
 use crate::private;
-use std::collections::HashSet;
+use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
@@ -17,46 +17,53 @@ const IGNORE_FILE: &[u8] = b".gitignore";
 /// The ignore files of a commit, in a folder of ours. They are written when they are asked for the first time.
 pub(super) struct IgnoreRules {
     folder: PathBuf,
+    /// The paths of the files.
+    files: Vec<Vec<u8>>,
     git: Option<Git>,
+    /// The paths of which it is known that they are ignored.
+    pub(super) known: BTreeSet<Vec<u8>>,
 }
 
 impl IgnoreRules {
-    pub(super) fn within(folder: PathBuf) -> Self {
-        Self { folder, git: None }
-    }
-
-    /// Which of these paths they ignore. Paths begin at the root of the worktree; folders end in `/`.
-    pub(super) async fn ignored(
-        &mut self,
-        room: &Room,
-        listing: &Listing,
-        objects: &mut Objects,
-        paths: &[&[u8]],
-    ) -> Result<HashSet<Vec<u8>>> {
+    /// Those of a commit, of which it is known that they ignore some paths.
+    pub(super) fn of(listing: &Listing, folder: PathBuf, known: BTreeSet<Vec<u8>>) -> Self {
         let is_rules = |path: &[u8]| path.rsplit(|byte| *byte == b'/').next() == Some(IGNORE_FILE);
         // A link is not followed by git either.
         let is_file = |file: &ListedFile| file.mode != LINK;
-        let rules: Vec<_> =
-            listing.files.iter().filter(|(path, file)| is_rules(path) && is_file(file)).collect();
-        if rules.is_empty() || paths.is_empty() {
-            return Ok(HashSet::new());
+        let files = listing.files.iter().filter(|(path, file)| is_rules(path) && is_file(file));
+        Self { folder, files: files.map(|(path, _)| path.clone()).collect(), git: None, known }
+    }
+
+    /// Finds out which of these paths they ignore. Paths begin at the root of the worktree; folders end in `/`.
+    pub(super) async fn ask(
+        &mut self,
+        room: &Room,
+        listing: &Listing,
+        objects: &mut LazyObjects,
+        paths: &[&[u8]],
+    ) -> Result<()> {
+        let open: Vec<&[u8]> = paths.iter().copied().filter(|path| !self.known.contains(*path)).collect();
+        if self.files.is_empty() || open.is_empty() {
+            return Ok(());
         }
         let git = match &self.git {
             Some(git) => git.clone(),
             None => {
-                for (path, file) in rules {
+                for path in &self.files {
+                    let Some(file) = listing.files.get(path) else { continue };
+                    let id = file.id.to_string();
                     let object = match file.source {
-                        0 => objects.one(&file.id).await?,
-                        other => listing.sources[other].objects()?.one(&file.id).await?,
+                        0 => objects.get()?.one(&id).await?,
+                        other => listing.sources[other].objects()?.one(&id).await?,
                     };
-                    let object = object.ok_or_else(|| missing(&file.id))?;
+                    let object = object.ok_or_else(|| missing(&id))?;
                     write(&self.folder, path, &object.bytes).map_err(failed)?;
                 }
                 self.git.insert(room.git(&self.folder)).clone()
             }
         };
         let mut input = vec![];
-        for path in paths {
+        for path in open {
             // Names such as `:!x` would be patterns.
             input.extend_from_slice(b"./");
             input.extend_from_slice(path);
@@ -64,11 +71,9 @@ impl IgnoreRules {
         }
         let (_, said) =
             git.with_input(input).exit_and_bytes([COMMAND, "--no-index", "-z", "--stdin"]).await?;
-        Ok(said
-            .split(|byte| *byte == 0)
-            .filter_map(|name| name.strip_prefix(b"./"))
-            .map(<[u8]>::to_vec)
-            .collect())
+        let named = said.split(|byte| *byte == 0).filter_map(|name| name.strip_prefix(b"./"));
+        self.known.extend(named.map(<[u8]>::to_vec));
+        Ok(())
     }
 }
 

@@ -25,10 +25,10 @@ impl Snapshot {
         }
         let mut pointers = vec![];
         for (source, files) in by_source {
-            let ids: Vec<String> = files.iter().map(|(_, file)| file.id.clone()).collect();
+            let ids: Vec<String> = files.iter().map(|(_, file)| file.id.to_string()).collect();
             let texts = small(&self.listing.sources[source], &ids).await?;
             let read = |((path, file), text): ((_, &ListedFile), Vec<u8>)| {
-                Some((path, file.mode.clone(), pointed_to(&text)?))
+                Some((path, file.mode, pointed_to(&text)?))
             };
             pointers.extend(files.into_iter().zip(texts).filter_map(read));
         }

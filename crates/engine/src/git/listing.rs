@@ -1,6 +1,7 @@
 //! The files of a commit by their paths, with those of its submodules. Everything is compared with its id on the way.
 
-use super::objects::{FOLDER, Object, Objects, SHA1_LETTERS, SUBMODULE, missing};
+use super::kept::FileState;
+use super::objects::{FOLDER, Id, LazyObjects, Object, Objects, SHA1_LETTERS, SUBMODULE, missing};
 use super::{Git, GitError, Result, is_repository};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::ffi::OsStr;
@@ -9,14 +10,32 @@ use std::path::{Path, PathBuf};
 
 /// The mode of a link.
 pub(super) const LINK: &str = "120000";
+const PLAIN: &str = "100644";
+const PROGRAM: &str = "100755";
+/// The beginning of the mode of a file, and its bit that says that the owner may execute it.
+const FILE: &str = "100";
+const EXECUTABLE: u32 = 0o100;
+
+/// A mode as git understands it: old versions wrote others for files.
+pub(super) fn mode(said: &str) -> Option<&'static str> {
+    match said {
+        LINK => Some(LINK),
+        file => match u32::from_str_radix(file.strip_prefix(FILE)?, 8).ok()? & EXECUTABLE {
+            0 => Some(PLAIN),
+            _ => Some(PROGRAM),
+        },
+    }
+}
 
 /// A file, link or submodule of a commit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct ListedFile {
-    pub(super) mode: String,
-    pub(super) id: String,
+    pub(super) mode: &'static str,
+    pub(super) id: Id,
     /// Which repository has it: 0 is that of the commit, the others are submodules.
     pub(super) source: usize,
+    /// As long as the file on disk is in this state, it is as in the commit.
+    pub(super) state: Option<FileState>,
 }
 
 /// A submodule of a commit, with the files of its own commit in the list.
@@ -28,7 +47,7 @@ pub(super) struct Submodule {
 }
 
 /// What HEAD or an index says that there is.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Claimed {
     pub(super) files: BTreeSet<Vec<u8>>,
     /// The commits of submodules.
@@ -47,7 +66,7 @@ pub(super) struct Listing {
     /// The commits that the commit itself names for its submodules.
     pub(super) pointers: BTreeMap<Vec<u8>, String>,
     /// The tree of each folder of the commit itself.
-    trees: HashMap<Vec<u8>, String>,
+    pub(super) trees: HashMap<Vec<u8>, String>,
     pub(super) letters: usize,
 }
 
@@ -59,27 +78,48 @@ pub(super) struct Reading<'a> {
 }
 
 impl Listing {
-    /// Reads the files of a commit of the repository at `top`.
-    pub(super) async fn read(git: &Git, commit: &str, reading: &Reading<'_>) -> Result<(Self, Objects)> {
-        let mut objects = git.objects()?;
+    /// Reads the files of a commit of the repository at `top`, whose objects these are.
+    pub(super) async fn read(
+        git: &Git,
+        objects: &mut LazyObjects,
+        commit: &str,
+        reading: &Reading<'_>,
+    ) -> Result<Self> {
+        let objects = objects.get()?;
         let root = objects.root(commit).await?;
         let mut listing = Self { letters: root.id.len(), sources: vec![git.clone()], ..Self::default() };
-        let pointers = listing.add(&mut objects, root, &[], 0, reading, None).await?;
+        let pointers = listing.add(objects, root, &[], 0, reading, None).await?;
         listing.pointers = pointers.iter().cloned().collect();
         listing.expand(git, pointers, reading).await?;
-        let paths: Vec<&[u8]> = listing.files.keys().map(Vec::as_slice).collect();
+        Ok(listing.with_folders())
+    }
+
+    /// The same with the folders that its files are in.
+    pub(super) fn with_folders(mut self) -> Self {
         let mut folders = HashSet::new();
-        for path in paths {
+        for path in self.files.keys() {
             let mut end = path.len();
             while let Some(slash) = path[..end].iter().rposition(|byte| *byte == b'/') {
-                if !folders.insert(path[..slash].to_vec()) {
+                if folders.contains(&path[..slash]) {
                     break;
                 }
+                folders.insert(path[..slash].to_vec());
                 end = slash;
             }
         }
-        listing.folders = folders;
-        Ok((listing, objects))
+        self.folders = folders;
+        self
+    }
+
+    /// Takes over what is known of files on disk that are the same in another commit.
+    pub(super) fn take_states(&mut self, known: Self) {
+        for (path, known) in known.files {
+            if let Some(file) = self.files.get_mut(&path)
+                && (file.mode, file.id) == (known.mode, known.id)
+            {
+                file.state = known.state;
+            }
+        }
     }
 
     /// What another commit has and this one has not: names of files, and other commits of submodules. Folders that are the
@@ -127,13 +167,18 @@ impl Listing {
                         FOLDER => {
                             let path = [&path[..], b"/"].concat();
                             if path.starts_with(reading.prefix) || reading.prefix.starts_with(&path) {
-                                next.push((path, entry.id));
+                                next.push((path, entry.id()));
                             }
                         }
-                        SUBMODULE => pointers.push((path, entry.id)),
-                        mode => {
-                            let mode = mode.to_owned();
-                            self.files.insert(path, ListedFile { mode, id: entry.id, source });
+                        SUBMODULE => pointers.push((path, entry.id())),
+                        said => {
+                            let (Some(mode), Some(id)) = (mode(said), entry.raw_id()) else {
+                                return Err(GitError::unexpected(
+                                    "ls-tree",
+                                    format!("a file has mode {said}"),
+                                ));
+                            };
+                            self.files.insert(path, ListedFile { mode, id, source, state: None });
                         }
                     }
                 }

@@ -13,6 +13,7 @@ pub(super) const SHA1_LETTERS: usize = 40;
 /// The longest object that is read into memory.
 const OBJECT_BYTES_MAX: u64 = 64 * 1024 * 1024;
 const BUFFER_BYTES: usize = 128 * 1024;
+const ID_BYTES_MAX: usize = 32;
 const LINE_BYTES_MAX: u64 = 64 * 1024;
 
 /// An object whose contents are what its id says.
@@ -49,7 +50,66 @@ impl Object {
 pub(super) struct Entry<'a> {
     pub(super) mode: &'a str,
     pub(super) name: &'a [u8],
-    pub(super) id: String,
+    raw: &'a [u8],
+}
+
+impl Entry<'_> {
+    pub(super) fn id(&self) -> String {
+        hex(self.raw)
+    }
+
+    pub(super) fn raw_id(&self) -> Option<Id> {
+        Id::from_bytes(self.raw)
+    }
+}
+
+/// The id of an object in bytes: of a large repository there are many.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Id {
+    bytes: [u8; ID_BYTES_MAX],
+    length: usize,
+}
+
+impl Id {
+    pub(super) fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        let mut id = Self { bytes: [0; ID_BYTES_MAX], length: bytes.len() };
+        id.bytes.get_mut(..bytes.len())?.copy_from_slice(bytes);
+        Some(id)
+    }
+
+    pub(super) fn as_bytes(&self) -> &[u8] {
+        self.bytes.get(..self.length).unwrap_or_default()
+    }
+
+    /// How many letters it has as a text.
+    pub(super) fn letters(&self) -> usize {
+        self.length * 2
+    }
+}
+
+impl std::fmt::Display for Id {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&hex(self.as_bytes()))
+    }
+}
+
+/// A process that is started when the first object is asked for.
+pub(super) struct LazyObjects {
+    git: Git,
+    open: Option<Objects>,
+}
+
+impl LazyObjects {
+    pub(super) fn of(git: &Git) -> Self {
+        Self { git: git.clone(), open: None }
+    }
+
+    pub(super) fn get(&mut self) -> Result<&mut Objects> {
+        match &mut self.open {
+            Some(objects) => Ok(objects),
+            open => Ok(open.insert(self.git.objects()?)),
+        }
+    }
 }
 
 /// One process that reads objects as they are asked for.
@@ -161,7 +221,7 @@ impl Objects {
                 return Ok(None);
             }
             let found = folder.entries().find(|entry| entry.name == name);
-            let Some((mode, id)) = found.map(|entry| (entry.mode.to_owned(), entry.id)) else {
+            let Some((mode, id)) = found.map(|entry| (entry.mode.to_owned(), entry.id())) else {
                 return Ok(None);
             };
             if mode == SUBMODULE {
@@ -322,7 +382,9 @@ fn entries(tree: &[u8], letters: usize) -> impl Iterator<Item = Entry<'_>> {
         let id = rest.get(end + 1..end + 1 + letters / 2)?;
         let space = head.iter().position(|byte| *byte == b' ')?;
         rest = &rest[end + 1 + letters / 2..];
-        Some(Entry { mode: std::str::from_utf8(&head[..space]).ok()?, name: &head[space + 1..], id: hex(id) })
+        // Some old programs wrote the modes of folders with a zero in front.
+        let mode = std::str::from_utf8(&head[..space]).ok()?.trim_start_matches('0');
+        Some(Entry { mode, name: &head[space + 1..], raw: id })
     })
 }
 

@@ -1,7 +1,13 @@
 //! Where a repository keeps its index and its objects, which worktree is its main one, and which files it tracks.
 
-use super::{Git, GitError, Result};
+use super::objects::SHA1_LETTERS;
+use super::{Git, GitError, Result, walk};
+use std::io::Read;
 use std::path::{Path, PathBuf};
+
+/// The beginning of the names of files that an index may be split into.
+const SHARED_INDEX: &[u8] = b"sharedindex.";
+const INDEX_BYTES_MAX: u64 = 256 * 1024 * 1024;
 
 /// Where a repository keeps its index and its objects.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,6 +60,44 @@ fn plain(folder: &Path) -> Option<Places> {
     let objects = common.join("objects");
     let is_one = own.join("HEAD").is_file() && objects.is_dir() && common.join("refs").is_dir();
     is_one.then(|| Places { index: own.join("index"), objects })
+}
+
+/// What is checked out in a worktree whose root the folder is: the full name of the branch, if there is one, and the commit.
+/// None where its files do not tell, and git has to be asked.
+pub(super) fn plain_head(folder: &Path) -> Option<(Option<String>, String)> {
+    let places = plain(folder)?;
+    let (own, common) = (places.index.parent()?, places.objects.parent()?);
+    let commit = |text: String| {
+        let id = text.strip_suffix('\n')?;
+        (id.len() >= SHA1_LETTERS && id.bytes().all(|byte| byte.is_ascii_hexdigit())).then(|| id.to_owned())
+    };
+    let head = std::fs::read_to_string(own.join("HEAD")).ok()?;
+    let Some(name) = head.strip_prefix("ref: ") else { return Some((None, commit(head)?)) };
+    let name = name.strip_suffix('\n')?;
+    let is_branch = name.starts_with("refs/heads/") && !name.contains("..") && name.trim() == name;
+    let id = is_branch.then(|| std::fs::read_to_string(common.join(name)).ok())??;
+    Some((Some(name.to_owned()), commit(id)?))
+}
+
+/// The bytes of an index, none of them where it is not there. Nothing where other files are a part of it.
+pub(super) fn plain_index(index: &Path) -> Option<Vec<u8>> {
+    let mut beside = std::fs::read_dir(index.parent()?).ok()?;
+    let is_split = beside.any(|entry| match entry {
+        Ok(entry) => entry.file_name().as_encoded_bytes().starts_with(SHARED_INDEX),
+        Err(_) => true,
+    });
+    if is_split {
+        return None;
+    }
+    match walk::open(index) {
+        Ok(Some((file, _))) => {
+            let mut bytes = vec![];
+            file.take(INDEX_BYTES_MAX + 1).read_to_end(&mut bytes).ok()?;
+            (bytes.len() as u64 <= INDEX_BYTES_MAX).then_some(bytes)
+        }
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Some(vec![]),
+        Ok(None) | Err(_) => None,
+    }
 }
 
 /// Whether a folder is the root of a worktree, as far as files alone tell.

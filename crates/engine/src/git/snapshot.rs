@@ -2,11 +2,15 @@
 //! have no say, and only the ignore rules of the commit count. What the commit, HEAD or the index has is never ignored.
 
 use super::ignored::IgnoreRules;
+use super::kept::{FileState, Kept, KeptClaims, Memory, Renewed};
 use super::listing::{Claimed, Listing, Reading, repository_of};
-use super::objects::{Objects, SUBMODULE};
+use super::objects::{LazyObjects, SUBMODULE};
+use super::places::{plain_head, plain_index};
 use super::room::Room;
-use super::walk::{self, Found, Unseen, UnseenReason};
+use super::walk::{self, Found, Known, Unseen, UnseenReason};
 use super::{Git, GitError, Result, is_repository};
+use crate::private;
+use countersign_core::digest::Digest;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::io;
@@ -16,6 +20,8 @@ use std::sync::Arc;
 
 const OWN_STATE: &[u8] = b".countersign/";
 const COMMAND: &str = "update-index";
+/// The name of a copy of the user's index.
+const COPY: &str = "copy";
 /// The most files that are there and the commit has not.
 const NEW_MAX: usize = 100_000;
 
@@ -45,15 +51,27 @@ struct Look<'a> {
     base: &'a str,
     room: Room,
     rules: IgnoreRules,
-    objects: Objects,
+    objects: LazyObjects,
     listing: Arc<Listing>,
-    files: BTreeMap<Vec<u8>, Found>,
+    memory: Memory<'a>,
+    /// In the order in which they were found.
+    known: Vec<Known>,
+    new: BTreeMap<Vec<u8>, Found>,
     unseen: Vec<Unseen>,
+    /// Files that were read and are as in the base.
+    same: BTreeMap<Vec<u8>, FileState>,
+    claims: Option<KeptClaims>,
 }
 
 impl Git {
-    /// Looks at the files below the folder. `scratch` is a folder of ours for this call.
-    pub async fn snapshot(&self, base: Option<&str>, scratch: &Path) -> Result<Snapshot> {
+    /// Looks at the files below the folder. `scratch` is a folder of ours for this call, and `kept` what an earlier call
+    /// found; without it every file is read.
+    pub async fn snapshot(
+        &self,
+        base: Option<&str>,
+        scratch: &Path,
+        kept: Option<&Kept>,
+    ) -> Result<Snapshot> {
         let top = self.top();
         let prefix = self.below_top(&top);
         let base = match base {
@@ -61,39 +79,38 @@ impl Git {
             None => self.empty_tree().await?,
         };
         let reading = Reading { top: &top, prefix: &prefix };
-        let (listing, objects) = Listing::read(self, &base, &reading).await?;
+        let mut objects = LazyObjects::of(self);
+        let (mut memory, listing) = Memory::open(kept, self, &mut objects, &base, &reading).await?;
         let listing = Arc::new(listing);
         let room = Room::make(scratch, None, listing.letters).map_err(failed)?;
-        let rules = IgnoreRules::within(room.other_folder("rules"));
-        let (files, unseen) = (BTreeMap::new(), vec![]);
-        let mut look = Look { user: self, base: &base, room, rules, objects, listing, files, unseen };
-        look.walk(&top, &prefix).await?;
-        let claimed = look.add_claimed(&top, &prefix).await?;
-        look.room.require_untouched()?;
-        let Look { listing, files, mut unseen, .. } = look;
-        let (mut changed, unread) = walk::differing(&top, &files, &listing).await?;
-        unseen.extend(unread);
-        let is_there = |path: &Vec<u8>| top.join(OsStr::from_bytes(path)).symlink_metadata().is_ok();
-        changed.retain(is_there);
-        for path in files.keys().filter(|path| !listing.files.contains_key(*path)) {
-            match walk::unreadable(&top.join(OsStr::from_bytes(path))) {
-                None => drop(changed.insert(path.clone())),
-                Some(why) => unseen.push(Unseen { path: path.clone(), why }),
-            }
-        }
-        unseen.sort();
-        let cannot_be_seen =
-            |path: &[u8]| unseen.iter().any(|place| path.starts_with(&place.path) || place.path == path);
-        let is_gone = |path: &&Vec<u8>| {
-            path.starts_with(&prefix)
-                && !cannot_be_seen(path)
-                && (!files.contains_key(*path) || !is_there(path))
+        let rules = IgnoreRules::of(&listing, room.other_folder("rules"), memory.take_ignored());
+        let mut look = Look {
+            user: self,
+            base: &base,
+            room,
+            rules,
+            objects,
+            listing: Arc::clone(&listing),
+            memory,
+            known: vec![],
+            new: BTreeMap::new(),
+            unseen: vec![],
+            same: BTreeMap::new(),
+            claims: None,
         };
-        let gone = listing.files.keys().filter(is_gone).cloned().collect();
-        let (user, base) = (self.clone(), base.clone());
-        let pointers = BTreeMap::new();
+        look.walk(&top, &prefix).await?;
+        let claimed = look.add_claimed(&reading).await?;
+        look.room.require_untouched()?;
+        let changed = look.changed(&top).await?;
+        let Look { new, known, unseen, rules, memory, same, claims, .. } = look;
+        let unread = known.iter().filter(|known| known.is_same).count();
+        memory.renew(&base, &reading, &listing, Renewed { same, ignored: rules.known, claims, unread });
+        let files = known.into_iter().map(|known| (known.path, known.found)).chain(new).collect();
+        let (user, pointers) = (self.clone(), BTreeMap::new());
+        let (gone, base) = (BTreeSet::new(), base.clone());
         let mut snapshot =
             Snapshot { base, unseen, user, top, prefix, listing, changed, gone, files, pointers };
+        snapshot.settle_gone();
         snapshot.check_submodules(claimed).await?;
         Ok(snapshot)
     }
@@ -123,28 +140,25 @@ impl Look<'_> {
         let own_state = [prefix, OWN_STATE].concat();
         let mut folders = vec![prefix.to_vec()];
         while !folders.is_empty() {
-            let (at, listing) = (top.to_owned(), Arc::clone(&self.listing));
-            let look = move || walk::look(&at, &folders, &listing);
-            let level = tokio::task::spawn_blocking(look).await;
-            let mut level = level.map_err(|error| failed(io::Error::other(error)))?;
+            let mut level = walk::look(top, folders, &self.listing).await?;
             // Our own state is no work, but for what is tracked of it.
             level.unknown.retain(|(path, _)| !path.starts_with(&own_state));
-            self.files.extend(level.known);
+            self.known.extend(level.known);
             let unseen = level.unseen.iter().filter(|place| !self.listing.files.contains_key(&place.path));
-            let asked: Vec<&[u8]> = level.unknown.iter().map(|(path, _)| path.as_slice()).collect();
-            let asked: Vec<&[u8]> =
-                asked.into_iter().chain(unseen.map(|place| place.path.as_slice())).collect();
-            let ignored = self.rules.ignored(&self.room, &self.listing, &mut self.objects, &asked).await?;
-            self.unseen.extend(level.unseen.into_iter().filter(|place| !ignored.contains(&place.path)));
+            let asked = level.unknown.iter().map(|(path, _)| path.as_slice());
+            let asked: Vec<&[u8]> = asked.chain(unseen.map(|place| place.path.as_slice())).collect();
+            self.rules.ask(&self.room, &self.listing, &mut self.objects, &asked).await?;
+            let is_ignored = |path: &Vec<u8>| self.rules.known.contains(path);
+            self.unseen.extend(level.unseen.into_iter().filter(|place| !is_ignored(&place.path)));
             folders = level.folders;
             for (path, found) in level.unknown {
                 match found {
-                    _ if ignored.contains(&path) => {}
+                    _ if is_ignored(&path) => {}
                     None => folders.push(path),
-                    Some(found) => drop(self.files.insert(path, found)),
+                    Some(found) => drop(self.new.insert(path, found)),
                 }
             }
-            if self.files.len() > self.listing.files.len() + NEW_MAX {
+            if self.new.len() > NEW_MAX {
                 let words = format!("more than {NEW_MAX} new files would be judged");
                 return Err(GitError::unexpected(COMMAND, words));
             }
@@ -154,37 +168,105 @@ impl Look<'_> {
 
     /// Adds what is ignored, but HEAD or the user's index has: it is or will be committed. Returns the commits that they name
     /// for submodules.
-    async fn add_claimed(&mut self, top: &Path, prefix: &[u8]) -> Result<BTreeSet<(Vec<u8>, String)>> {
+    async fn add_claimed(&mut self, reading: &Reading<'_>) -> Result<BTreeSet<(Vec<u8>, String)>> {
+        let claimed = match self.memory.is_kept() {
+            true => self.known_claims(reading).await?,
+            false => self.ask_claimed(reading, "HEAD", self.user).await?.0,
+        };
+        for name in claimed.files {
+            match reading.top.join(OsStr::from_bytes(&name)).symlink_metadata() {
+                Ok(found) if found.is_symlink() => drop(self.new.insert(name, Found::Link)),
+                Ok(found) if found.is_file() => drop(self.new.insert(name, Found::File)),
+                _ => {}
+            }
+        }
+        Ok(claimed.pointers)
+    }
+
+    /// The same as an earlier call found it, for the same HEAD and the same index; else it is found out to be kept.
+    async fn known_claims(&mut self, reading: &Reading<'_>) -> Result<Claimed> {
+        let index = self.user.clone().within(reading.top).places().await?.index;
+        let head = plain_head(reading.top).map(|(_, commit)| commit);
+        let Some((head, bytes)) = head.zip(plain_index(&index)) else {
+            return Ok(self.ask_claimed(reading, "HEAD", self.user).await?.0);
+        };
+        let index = Digest::of(&bytes).to_string();
+        if let Some(known) = self.memory.claims(&head, &index) {
+            return Ok(known.clone());
+        }
+        // Of a copy: what is kept must be about exactly these bytes.
+        let copy = self.room.other_folder(COPY);
+        if !bytes.is_empty() {
+            private::write(&copy, &bytes).map_err(failed)?;
+        }
+        let git = self.user.clone().with("GIT_INDEX_FILE", copy);
+        let (claimed, is_sure) = self.ask_claimed(reading, &head, &git).await?;
+        self.claims = is_sure.then(|| KeptClaims { head, index, claimed: claimed.clone() });
+        Ok(claimed)
+    }
+
+    /// Asks git what HEAD and the index claim, and whether the index could be read.
+    async fn ask_claimed(&mut self, reading: &Reading<'_>, head: &str, git: &Git) -> Result<(Claimed, bool)> {
         const STAGED: &str = "diff-index --cached --raw -z --abbrev=64 --no-renames --ignore-submodules=none";
         let staged = STAGED.split(' ').chain([self.base, "--"]);
+        let said = git.clone().within(reading.top).run(staged).await;
         // An index that cannot be read names nothing.
-        let said = self.user.clone().within(top).run(staged).await.unwrap_or_default();
+        let (is_sure, said) = (said.is_ok(), said.unwrap_or_default());
         let mut claimed = Claimed::default();
-        for (mode, id, path) in raw(&said).filter(|(_, _, path)| path.starts_with(prefix)) {
+        for (mode, id, path) in raw(&said).filter(|(_, _, path)| path.starts_with(reading.prefix)) {
             match mode {
                 SUBMODULE => drop(claimed.pointers.insert((path.to_vec(), id.to_owned()))),
                 _ if self.listing.files.contains_key(path) => {}
                 _ => drop(claimed.files.insert(path.to_vec())),
             }
         }
-        if self.objects.one("HEAD").await?.is_some_and(|head| head.id != self.base) {
-            let reading = Reading { top, prefix };
-            let of_head = self.listing.only_in(&mut self.objects, "HEAD", &reading).await?;
+        let objects = self.objects.get()?;
+        if objects.one(head).await?.is_some_and(|head| head.id != self.base) {
+            let of_head = self.listing.only_in(objects, head, reading).await?;
             claimed.files.extend(of_head.files);
             claimed.pointers.extend(of_head.pointers);
         }
-        for name in claimed.files {
-            match top.join(OsStr::from_bytes(&name)).symlink_metadata() {
-                Ok(found) if found.is_symlink() => drop(self.files.insert(name, Found::Link)),
-                Ok(found) if found.is_file() => drop(self.files.insert(name, Found::File)),
-                _ => {}
+        Ok((claimed, is_sure))
+    }
+
+    /// The files that are other than in the base, or new. What cannot be read is unseen.
+    async fn changed(&mut self, top: &Path) -> Result<BTreeSet<Vec<u8>>> {
+        let read = |known: &&Known| !known.is_same;
+        let open: Vec<Vec<u8>> = self.known.iter().filter(read).map(|known| known.path.clone()).collect();
+        let settled = self.memory.settle(top, &open).await;
+        let found = walk::differing(top, open, &self.listing, settled).await?;
+        let mut changed = found.other;
+        self.unseen.extend(found.unseen);
+        self.same = found.same;
+        for path in self.new.keys() {
+            match walk::unreadable(&top.join(OsStr::from_bytes(path))) {
+                None => drop(changed.insert(path.clone())),
+                Some(why) => self.unseen.push(Unseen { path: path.clone(), why }),
             }
         }
-        Ok(claimed.pointers)
+        self.unseen.sort();
+        Ok(changed)
     }
 }
 
 impl Snapshot {
+    /// Finds what the base has and is not there: not any more, where a file has been deleted since its name was read.
+    fn settle_gone(&mut self) {
+        let is_there = |path: &[u8]| self.top.join(OsStr::from_bytes(path)).symlink_metadata().is_ok();
+        let is_in_listing = |path: &[u8]| self.listing.files.contains_key(path);
+        let lost = |path: &&Vec<u8>| is_in_listing(path) && !is_there(path);
+        let lost: BTreeSet<Vec<u8>> = self.changed.iter().filter(lost).cloned().collect();
+        self.changed.retain(|path| !lost.contains(path));
+        let cannot_be_seen =
+            |path: &[u8]| self.unseen.iter().any(|place| path.starts_with(&place.path) || place.path == path);
+        let is_gone = |path: &&Vec<u8>| {
+            path.starts_with(&self.prefix)
+                && (!self.files.contains_key(*path) || lost.contains(*path))
+                && !cannot_be_seen(path)
+        };
+        self.gone = self.listing.files.keys().filter(is_gone).cloned().collect();
+    }
+
     pub fn is_unchanged(&self) -> bool {
         self.changed.is_empty() && self.gone.is_empty()
     }
@@ -229,13 +311,16 @@ impl Snapshot {
         let folder = self.top.join(OsStr::from_bytes(path));
         let Some(git) = repository_of(&self.user, &self.top, path, &folder).await else { return Ok(false) };
         let reading = Reading { top: &folder, prefix: b"" };
-        let Ok((listing, _)) = Listing::read(&git, commit, &reading).await else { return Ok(false) };
-        let listing = Arc::new(listing);
+        let mut objects = LazyObjects::of(&git);
+        let listing = Listing::read(&git, &mut objects, commit, &reading).await;
+        let Ok(listing) = listing.map(Arc::new) else { return Ok(false) };
         let at = [path, b"/"].concat();
         let below = |(path, found): (&Vec<u8>, &Found)| Some((path.strip_prefix(&at[..])?.to_vec(), *found));
         let files: BTreeMap<Vec<u8>, Found> = self.files.iter().filter_map(below).collect();
-        let (other, unread) = walk::differing(&folder, &files, &listing).await?;
-        Ok(other.is_empty() && unread.is_empty() && files.keys().eq(listing.files.keys()))
+        let known = files.keys().filter(|path| listing.files.contains_key(*path)).cloned().collect();
+        let found = walk::differing(&folder, known, &listing, None).await?;
+        let is_same = found.other.is_empty() && found.unseen.is_empty();
+        Ok(is_same && files.keys().eq(listing.files.keys()))
     }
 }
 

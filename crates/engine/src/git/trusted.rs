@@ -116,7 +116,7 @@ impl Git {
         let failed = |error: std::io::Error| super::GitError::unexpected("write-tree", error.to_string());
         let folder = Scratch::shielded("trust").map_err(failed)?;
         let head = self.head().await?;
-        let files = self.snapshot(head.as_deref(), folder.path()).await?;
+        let files = self.snapshot(head.as_deref(), folder.path(), None).await?;
         let compared = files.compare(folder.path()).await?;
         let tree = files.write_tree(&compared, &[".".to_owned()]).await?;
         compared.require_untouched()?;

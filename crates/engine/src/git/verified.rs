@@ -56,7 +56,7 @@ impl Git {
 /// The trees in these trees.
 async fn below(objects: &mut Objects, trees: &[Object]) -> Result<Vec<Object>> {
     let of = |tree: &Object| -> Vec<String> {
-        tree.entries().filter(|entry| entry.mode == FOLDER).map(|entry| entry.id).collect()
+        tree.entries().filter(|entry| entry.mode == FOLDER).map(|entry| entry.id()).collect()
     };
     let mut ids: Vec<String> = trees.iter().flat_map(of).collect();
     ids.sort();

@@ -288,6 +288,11 @@ impl Ledger {
         entry::notes(&mut self.read().await?, stream).await
     }
 
+    /// The last of them.
+    pub async fn last_note(&self, stream: &str) -> Result<Option<Note>> {
+        entry::last_note(&mut self.read().await?, stream).await
+    }
+
     /// The doors' own streams whose names begin like this, the one that changed last first.
     pub async fn streams(&self, prefix: &str, limit: u32) -> Result<Vec<String>> {
         self.read().await?.streams(prefix, limit).await

@@ -2,7 +2,7 @@
 
 use super::parse::{Defect, Parser};
 use super::{Change, ChangeLimits, ChangedFile, FileKind, Shape};
-use crate::git::{Git, GitError, Snapshot, Unseen, UnseenReason};
+use crate::git::{Git, GitError, Kept, Snapshot, Unseen, UnseenReason};
 use crate::scratch::Scratch;
 use crate::workspace::path::is_folder_of;
 use crate::workspace::{FolderFiles, Root};
@@ -20,6 +20,8 @@ pub struct ChangeWanted {
     pub limits: ChangeLimits,
     /// Whether the files as they are become a tree of the repository, to be committed as they were judged.
     pub keeps_tree: bool,
+    /// What an earlier look found. Without it every file is read.
+    pub kept: Option<Kept>,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -71,7 +73,7 @@ pub async fn fingerprint(root: &Root, wanted: &ChangeWanted) -> Result<Digest, C
 /// Every file below the root that the base does not ignore, or that it or HEAD has.
 pub async fn listed(root: &Root, base: Option<&str>) -> Result<FolderFiles, ChangeError> {
     let folder = Scratch::shielded("change")?;
-    let snapshot = Git::at(root.path()).snapshot(base, folder.path()).await?;
+    let snapshot = Git::at(root.path()).snapshot(base, folder.path(), None).await?;
     if let Some(place) = snapshot.unseen.iter().find(|place| is_folder(place)) {
         return Err(ChangeError::Unseen(unseen_words(&snapshot, place)));
     }
@@ -109,7 +111,8 @@ struct Compared {
 async fn compare(root: &Root, wanted: &ChangeWanted, patches: bool) -> Result<Compared, ChangeError> {
     let folder = Scratch::shielded("change")?;
     let paths = paths(wanted);
-    let snapshot = Git::at(root.path()).snapshot(wanted.base.as_deref(), folder.path()).await?;
+    let (git, kept) = (Git::at(root.path()), wanted.kept.as_ref());
+    let snapshot = git.snapshot(wanted.base.as_deref(), folder.path(), kept).await?;
     // Nobody knows which files a folder has that cannot be read.
     let is_folder =
         |place: &&Unseen| place.path.ends_with(b"/") || matches!(place.why, UnseenReason::OtherCommit(_));

@@ -1,6 +1,7 @@
 //! Changes of real repositories, in every state a repository can be in.
 
 mod hostile;
+mod kept;
 mod matrix;
 mod reading;
 mod untouched;
