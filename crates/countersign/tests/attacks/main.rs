@@ -8,12 +8,14 @@ mod hidden;
 mod honest;
 mod judge;
 mod kit;
+mod room;
 mod rules;
 mod same_bytes;
 mod steered;
 mod threat_model;
 mod told;
 mod trust;
+mod untouched;
 
 use countersign_testkit::Project;
 

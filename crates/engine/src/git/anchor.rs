@@ -71,7 +71,9 @@ impl Git {
                 let (head, branch) = said.split_once('\n').unwrap_or((&said, DETACHED));
                 Ok((Some(head.to_owned()), Some(branch.to_owned()).filter(|branch| branch != DETACHED)))
             }
-            Err(GitError::Failed { .. }) => Ok((None, self.maybe(["symbolic-ref", "--quiet", "HEAD"]).await?)),
+            Err(GitError::Failed { .. }) => {
+                Ok((None, self.maybe(["symbolic-ref", "--quiet", "HEAD"]).await?))
+            }
             Err(error) => Err(error),
         }
     }

@@ -173,7 +173,10 @@ impl Listing {
                         SUBMODULE => pointers.push((path, entry.id())),
                         said => {
                             let (Some(mode), Some(id)) = (mode(said), entry.raw_id()) else {
-                                return Err(GitError::unexpected("ls-tree", format!("a file has mode {said}")));
+                                return Err(GitError::unexpected(
+                                    "ls-tree",
+                                    format!("a file has mode {said}"),
+                                ));
                             };
                             self.files.insert(path, ListedFile { mode, id, source, state: None });
                         }
