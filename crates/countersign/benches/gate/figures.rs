@@ -22,8 +22,8 @@ pub struct Sizes {
     pub reviews: u32,
     /// Tasks that are run.
     pub tasks: usize,
-    /// Files of the repository whose agent stops.
-    pub hooked: usize,
+    /// Repositories whose agent stops, by their number of files.
+    pub hooked: [usize; 2],
 }
 
 impl Sizes {
@@ -33,10 +33,16 @@ impl Sizes {
         commanded: 200,
         reviews: 100_000,
         tasks: 100,
-        hooked: 50_000,
+        hooked: [1_000, 50_000],
     };
-    pub const QUICK: Self =
-        Self { runs: 20, replayed: [100, 1_000], commanded: 20, reviews: 2_000, tasks: 10, hooked: 5_000 };
+    pub const QUICK: Self = Self {
+        runs: 20,
+        replayed: [100, 1_000],
+        commanded: 20,
+        reviews: 2_000,
+        tasks: 10,
+        hooked: [1_000, 5_000],
+    };
 }
 
 /// How long it takes to say something simple.

@@ -1,31 +1,39 @@
-//! What the hook costs where nothing changed: it is called whenever an agent stops. Our own share beside git's.
+//! What the hook costs where nothing changed: it is called whenever an agent stops. Beside it `git status`, in the same run.
 
 use crate::figures::Sizes;
-use crate::measure::{children_cpu, median_wall_fed, run_fed};
+use crate::measure::{children_cpu, median_wall_fed, median_walls, run_fed};
 use crate::project::Project;
 use crate::table::{Table, megabytes, time};
-use anyhow::{Context, ensure};
+use anyhow::ensure;
 use serde_json::json;
-use std::os::unix::fs::PermissionsExt;
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::Duration;
 
-/// A repository with a hook that was called once, and what its program writes to it.
+/// How often everything is read: that takes seconds.
+const COLD_RUNS: usize = 5;
+/// Longer than the clock of a file system needs to move on: younger files are read in any case.
+const SETTLED: Duration = Duration::from_millis(500);
+const CALLS_MAX: usize = 20;
+
+/// A repository whose hook was called, and what its program writes to it.
 struct Hooked {
     project: Project,
     input: PathBuf,
-    folder: tempfile::TempDir,
+    _folder: tempfile::TempDir,
 }
 
 impl Hooked {
     fn new(files: usize) -> anyhow::Result<Self> {
-        let project = Project::with_files(files)?;
+        let project = Project::with_pages(files)?;
         for words in [
             &["init", "-q", "-b", "main"][..],
             &["config", "user.name", "Test"],
             &["config", "user.email", "test@example.invalid"],
             &["add", "-A"],
             &["commit", "-q", "-m", "begin"],
+            &["status", "-s"],
         ] {
             let ended = Command::new("git").args(words).current_dir(project.root()).status()?;
             ensure!(ended.success(), "git {words:?} ended with {ended}");
@@ -37,80 +45,71 @@ impl Hooked {
             "last_assistant_message": "It is done.", "transcript_path": null,
         });
         std::fs::write(&input, stop.to_string())?;
-        let hooked = Self { project, input, folder };
-        run_fed(&mut hooked.command(None), &hooked.input)?;
+        let hooked = Self { project, input, _folder: folder };
+        hooked.call_until_kept()?;
         Ok(hooked)
     }
 
-    /// The hook, with another git first on its PATH.
-    fn command(&self, git: Option<&Path>) -> Command {
-        let mut command = self.project.countersign(&["hook", "claude"]);
-        if let Some(git) = git {
-            let path = std::env::var("PATH").unwrap_or_default();
-            command.env("PATH", format!("{}:{path}", git.display()));
+    /// Calls the hook until it writes nothing more to what it keeps.
+    fn call_until_kept(&self) -> anyhow::Result<()> {
+        let list = self.project.ledger().join("room");
+        let written = |list: &Path| -> Option<_> {
+            std::fs::read_dir(list).ok()?.flatten().find_map(|entry| entry.metadata().ok()?.modified().ok())
+        };
+        for _ in 0..CALLS_MAX {
+            std::thread::sleep(SETTLED);
+            let before = written(&list);
+            let said = self.hook().stdin(File::open(&self.input)?).output()?;
+            let words = String::from_utf8_lossy(&said.stdout);
+            ensure!(said.status.success() && said.stdout.is_empty(), "the hook says: {words}");
+            if before.is_some() && written(&list) == before {
+                return Ok(());
+            }
         }
+        anyhow::bail!("the hook writes its list anew at every call")
+    }
+
+    fn hook(&self) -> Command {
+        self.project.countersign(&["hook", "claude"])
+    }
+
+    /// The hook with nothing kept.
+    fn cold(&self) -> Command {
+        let mut command = self.hook();
+        command.env("CI", "true");
         command
     }
 
-    /// A `git` that keeps what the real one says to each call, and how often it was called.
-    fn recording(&self) -> anyhow::Result<usize> {
-        let path = std::env::var_os("PATH").unwrap_or_default();
-        let real = std::env::split_paths(&path).map(|place| place.join("git")).find(|git| git.is_file());
-        let real = real.context("there is no git")?;
-        let kept = self.folder.path().display();
-        let script = format!(
-            "#!/bin/sh\nprintf x >>{kept}/calls\nn=$(wc -c <{kept}/calls)\n{} \"$@\" | tee {kept}/said-$n\n",
-            real.display()
-        );
-        run_fed(&mut self.command(Some(&self.git("recording", &script)?)), &self.input)?;
-        Ok(std::fs::read(self.folder.path().join("calls"))?.len())
-    }
-
-    /// A `git` that says the same again at once: whatever time is left is ours.
-    fn replaying(&self) -> anyhow::Result<PathBuf> {
-        let kept = self.folder.path().display();
-        let script = format!(
-            "#!/bin/sh\ncase \"$*\" in *porcelain*) exec cat {kept}/said-1;; *) exec cat {kept}/said-2;; esac\n"
-        );
-        self.git("replaying", &script)
-    }
-
-    fn git(&self, name: &str, script: &str) -> anyhow::Result<PathBuf> {
-        let folder = self.folder.path().join(name);
-        std::fs::create_dir_all(&folder)?;
-        std::fs::write(folder.join("git"), script)?;
-        std::fs::set_permissions(folder.join("git"), std::fs::Permissions::from_mode(0o755))?;
-        Ok(folder)
+    fn status(&self) -> Command {
+        let mut command = Command::new("git");
+        command.arg("status").current_dir(self.project.root());
+        command
     }
 }
 
-/// Nothing changed, in files that are all committed, and in files of which one is not.
-pub fn unchanged(sizes: &Sizes, table: &mut Table) -> anyhow::Result<()> {
-    let files = sizes.hooked;
+/// Nothing changed in this many committed files.
+pub fn unchanged(files: usize, sizes: &Sizes, table: &mut Table) -> anyhow::Result<()> {
     let hooked = Hooked::new(files)?;
     let runs = sizes.runs.div_ceil(5);
     let figure = |what: &str| format!("`hook`, nothing changed in {files} committed files, {what}");
-    let how = format!("the whole command with git, median of {runs} runs");
-    let wall = median_wall_fed(runs, &hooked.input, || hooked.command(None))?;
-    table.add(figure("wall"), time(wall), "", how);
-    let calls = hooked.recording()?;
-    ensure!(calls == 2, "git was started {calls} times");
-    let replaying = hooked.replaying()?;
-    let with_replay = children_cpu(runs, &hooked.input, || hooked.command(Some(&replaying)))?;
-    let replay = children_cpu(runs, &hooked.input, || Command::new(replaying.join("git")))?;
-    let ours = with_replay.saturating_sub(replay * 2);
-    let how = "CPU with a `git` that only repeats what the real one said, less what that one takes";
-    table.add(figure("our own CPU"), time(ours), "< 15 ms", how);
-    let whole = children_cpu(runs, &hooked.input, || hooked.command(None))?;
-    let how = format!("CPU of the whole less our own; {calls} processes, `status` and `for-each-ref`");
-    table.add(figure("CPU of git"), time(whole.saturating_sub(ours)), "", how);
-    let cost = run_fed(&mut hooked.command(None), &hooked.input)?;
-    table.add(figure("memory of ours"), megabytes(cost.peak_bytes), "< 15 MB", "resident memory at its peak");
-    hooked.project.write("docs/000/page-00000.md", "# Page\n\nAnother text, which passes.\n")?;
-    run_fed(&mut hooked.command(None), &hooked.input)?;
-    let wall = median_wall_fed(runs, &hooked.input, || hooked.command(None))?;
-    let figure =
-        format!("`hook`, nothing changed in {files} files since one that is not committed passed, wall");
-    table.add(figure, time(wall), "", format!("the whole command with git, median of {runs} runs"));
+    let commands: [&dyn Fn() -> Command; 2] = [&|| hooked.status(), &|| hooked.hook()];
+    let [status, kept] = median_walls(runs, &hooked.input, commands)?;
+    let cold = median_wall_fed(COLD_RUNS, &hooked.input, || hooked.cold())?;
+    let how = format!("with the index of the user, untracked files shown; median of {runs} runs");
+    table.add(format!("`git status`, {files} committed files, wall"), time(status), "", how);
+    let times = |wall: Duration| {
+        format!("{}, {:.2} times `git status`", time(wall), wall.as_secs_f64() / status.as_secs_f64())
+    };
+    let how = format!("the whole command, in turn with `git status`; median of {runs} runs");
+    table.add(figure("room kept, wall"), times(kept), "< 2.5 times", how);
+    let how = format!("every file and tree is read, as in CI; median of {COLD_RUNS} runs");
+    table.add(figure("room cold, wall"), times(cold), "", how);
+    let whole = children_cpu(runs, &hooked.input, || hooked.hook())?;
+    table.add(figure("room kept, CPU"), time(whole), "", "all processes and threads, git's included");
+    let cost = run_fed(&mut hooked.hook(), &hooked.input)?;
+    let how = "resident memory at its peak, without git";
+    table.add(figure("room kept, memory"), megabytes(cost.peak_bytes), "", how);
+    let cost = run_fed(&mut hooked.cold(), &hooked.input)?;
+    table.add(figure("room cold, memory"), megabytes(cost.peak_bytes), "", how);
     Ok(())
 }

@@ -66,6 +66,8 @@ fn measure_all(sizes: Sizes) -> anyhow::Result<Table> {
     figures::items(&sizes, &mut table)?;
     runs::tasks(&sizes, &mut table)?;
     runs::status(&sizes, &mut table)?;
-    hook::unchanged(&sizes, &mut table)?;
+    for files in sizes.hooked {
+        hook::unchanged(files, &sizes, &mut table)?;
+    }
     Ok(table)
 }

@@ -97,6 +97,30 @@ pub fn median_wall_fed(
     Ok(counted[counted.len() / 2])
 }
 
+/// The median wall times of two commands that are run in turn, after one run of each that does not count: what the machine
+/// does beside them slows down both.
+pub fn median_walls(
+    runs: usize,
+    input: &Path,
+    commands: [&dyn Fn() -> Command; 2],
+) -> anyhow::Result<[Duration; 2]> {
+    let mut times = [vec![], vec![]];
+    for _ in 0..=runs {
+        for (command, times) in commands.iter().zip(&mut times) {
+            let mut command = command();
+            let started = Instant::now();
+            let mut child = command.stdin(File::open(input)?).stdout(Stdio::null()).spawn()?;
+            finish(&command, &mut child)?;
+            times.push(started.elapsed());
+        }
+    }
+    Ok(times.map(|mut times| {
+        let counted = &mut times[1..];
+        counted.sort();
+        counted[counted.len() / 2]
+    }))
+}
+
 /// The most memory a quick command has until it writes its answer: its standard output is a pipe that is full.
 pub fn peak_of_quick(command: &mut Command) -> anyhow::Result<u64> {
     let (mut reader, writer) = std::io::pipe()?;

@@ -42,11 +42,18 @@ impl Project {
 
     /// A project with this many files to judge, and two reviewers who pass everything.
     pub fn with_files(files: usize) -> anyhow::Result<Self> {
-        let project = Self::empty()?;
+        let project = Self::with_pages(files)?;
         let root = project.root.path();
         for (name, text) in [("countersign.yml", CONFIG), ("rulings.jsonl", RULINGS), ("reply.json", REPLY)] {
             fs::write(root.join(name), text)?;
         }
+        Ok(project)
+    }
+
+    /// A project with this many files and without a configuration.
+    pub fn with_pages(files: usize) -> anyhow::Result<Self> {
+        let project = Self::empty()?;
+        let root = project.root.path();
         for i in 0..files {
             let folder = root.join(format!("docs/{:03}", i / FILES_IN_A_FOLDER));
             fs::create_dir_all(&folder)?;

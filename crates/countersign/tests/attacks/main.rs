@@ -9,12 +9,14 @@ mod honest;
 mod judge;
 mod kit;
 mod ledger;
+mod room;
 mod rules;
 mod same_bytes;
 mod steered;
 mod threat_model;
 mod told;
 mod trust;
+mod untouched;
 
 use countersign_testkit::Project;
 

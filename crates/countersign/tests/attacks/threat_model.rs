@@ -333,6 +333,18 @@ const ROWS: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        "the list of unchanged files that hooks keep",
+        &[
+            "attack_18_a_forged_list_hides_nothing_from_a_hook",
+            "attack_18_a_file_with_its_times_put_back_is_seen_by_a_hook",
+            "attack_18_a_forged_list_of_files_does_not_count",
+            "attack_18_edits_with_their_times_put_back_are_seen",
+            "attack_18_edits_in_the_moment_of_the_list_are_seen",
+            "attack_18_writes_through_shared_memory_are_seen",
+            "attack_18_what_the_index_and_head_have_is_never_ignored_by_the_list",
+        ],
+    ),
+    (
         "calling the hook to get new attempts",
         &[
             "attack_17_an_agent_that_calls_its_hook_itself_renews_nothing",

@@ -9,7 +9,6 @@ use super::{Git, walk};
 use crate::private;
 use countersign_core::digest::{Digest, Parts};
 use std::collections::{BTreeMap, BTreeSet};
-use std::ffi::OsStr;
 use std::fs::Metadata;
 use std::io::{self, Read};
 use std::os::unix::ffi::OsStrExt;
@@ -185,6 +184,11 @@ impl Settled {
         None
     }
 
+    pub(super) async fn from_now_on(top: &Path) -> Option<Self> {
+        let top = top.to_owned();
+        tokio::task::spawn_blocking(move || Self::make(&top)).await.ok().flatten()
+    }
+
     pub(super) fn holds(&self, state: &FileState) -> bool {
         state.device == self.device && state.is_older_than(self.moment_ns)
     }
@@ -203,6 +207,7 @@ pub(super) struct KeptClaims {
 #[derive(Default)]
 pub(super) struct Memory<'k> {
     kept: Option<&'k Kept>,
+    has_list: bool,
     /// Whether the base is the one that the list is about.
     is_same_base: bool,
     ignored: BTreeSet<Vec<u8>>,
@@ -223,6 +228,7 @@ impl<'k> Memory<'k> {
         let Some((head, known)) = kept.and_then(|kept| kept.load(reading)) else {
             return Ok((memory, Listing::read(git, objects, base, reading).await?));
         };
+        memory.has_list = true;
         // Which submodules are checked out may have changed.
         if head.base == base && known.pointers.is_empty() {
             (memory.is_same_base, memory.ignored, memory.claims) = (true, head.ignored, head.claims);
@@ -250,17 +256,15 @@ impl<'k> Memory<'k> {
         self.kept.is_some()
     }
 
-    /// Whether the states of these files, which are read next, may be kept, where that is worth it.
-    pub(super) async fn settle(&self, top: &Path, files: &[Vec<u8>]) -> Option<Settled> {
-        self.kept?;
-        let bytes = |path: &Vec<u8>| {
-            top.join(OsStr::from_bytes(path)).symlink_metadata().map_or(0, |found| found.len())
-        };
-        if files.len() < WORTH_FILES && files.iter().map(bytes).sum::<u64>() < WORTH_BYTES {
-            return None;
-        }
-        let top = top.to_owned();
-        tokio::task::spawn_blocking(move || Settled::make(&top)).await.ok().flatten()
+    /// Whether there is no list yet, and the files are many enough for one.
+    pub(super) fn is_first(&self, files: usize) -> bool {
+        self.kept.is_some() && !self.has_list && files >= WORTH_FILES
+    }
+
+    /// Whether it is worth it to keep the states of these files.
+    pub(super) fn is_worth(&self, same: &BTreeMap<Vec<u8>, FileState>) -> bool {
+        let bytes = || same.values().map(|state| state.size).sum::<u64>();
+        self.kept.is_some() && (same.len() >= WORTH_FILES || bytes() >= WORTH_BYTES)
     }
 
     /// Writes the list anew, if there is enough to keep. Where it cannot be written, the next call reads everything again.

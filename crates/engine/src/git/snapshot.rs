@@ -2,12 +2,12 @@
 //! have no say, and only the ignore rules of the commit count. What the commit, HEAD or the index has is never ignored.
 
 use super::ignored::IgnoreRules;
-use super::kept::{FileState, Kept, KeptClaims, Memory, Renewed};
+use super::kept::{FileState, Kept, KeptClaims, Memory, Renewed, Settled};
 use super::listing::{Claimed, Listing, Reading, repository_of};
 use super::objects::{LazyObjects, SUBMODULE};
 use super::places::{plain_head, plain_index};
 use super::room::Room;
-use super::walk::{self, Found, Known, Unseen, UnseenReason};
+use super::walk::{self, Differing, Found, Known, Unseen, UnseenReason};
 use super::{Git, GitError, Result, is_repository};
 use crate::private;
 use countersign_core::digest::Digest;
@@ -233,8 +233,7 @@ impl Look<'_> {
     async fn changed(&mut self, top: &Path) -> Result<BTreeSet<Vec<u8>>> {
         let read = |known: &&Known| !known.is_same;
         let open: Vec<Vec<u8>> = self.known.iter().filter(read).map(|known| known.path.clone()).collect();
-        let settled = self.memory.settle(top, &open).await;
-        let found = walk::differing(top, open, &self.listing, settled).await?;
+        let found = self.read(top, open).await?;
         let mut changed = found.other;
         self.unseen.extend(found.unseen);
         self.same = found.same;
@@ -246,6 +245,27 @@ impl Look<'_> {
         }
         self.unseen.sort();
         Ok(changed)
+    }
+}
+
+impl Look<'_> {
+    /// Reads files. States that may be kept are those of files that were read after the file system was settled.
+    async fn read(&self, top: &Path, files: Vec<Vec<u8>>) -> Result<Differing> {
+        let is_first = self.memory.is_first(files.len());
+        let mut settled = if is_first { Settled::from_now_on(top).await } else { None };
+        let mut found = walk::differing(top, files, &self.listing, self.memory.is_kept()).await?;
+        if settled.is_none() && self.memory.is_worth(&found.same) {
+            settled = Settled::from_now_on(top).await;
+            // Only now it is known that many files are as in the base: they are read once more.
+            if settled.is_some() {
+                let files = std::mem::take(&mut found.same).into_keys().collect();
+                let again = walk::differing(top, files, &self.listing, true).await?;
+                found.other.extend(again.other);
+                found.same = again.same;
+            }
+        }
+        found.same.retain(|_, state| settled.is_some_and(|settled| settled.holds(state)));
+        Ok(found)
     }
 }
 
@@ -318,7 +338,7 @@ impl Snapshot {
         let below = |(path, found): (&Vec<u8>, &Found)| Some((path.strip_prefix(&at[..])?.to_vec(), *found));
         let files: BTreeMap<Vec<u8>, Found> = self.files.iter().filter_map(below).collect();
         let known = files.keys().filter(|path| listing.files.contains_key(*path)).cloned().collect();
-        let found = walk::differing(&folder, known, &listing, None).await?;
+        let found = walk::differing(&folder, known, &listing, false).await?;
         let is_same = found.other.is_empty() && found.unseen.is_empty();
         Ok(is_same && files.keys().eq(listing.files.keys()))
     }

@@ -1,7 +1,7 @@
 //! The files of a worktree as they are on disk, each compared with the id that a commit has for it. No index is asked: one
 //! that says that a file is unchanged can be written by everybody.
 
-use super::kept::{FileState, Settled};
+use super::kept::FileState;
 use super::listing::{LINK, ListedFile, Listing};
 use super::objects::Hasher;
 use super::{GitError, Result};
@@ -168,7 +168,7 @@ impl Level {
 pub(super) struct Differing {
     pub(super) other: BTreeSet<Vec<u8>>,
     pub(super) unseen: Vec<Unseen>,
-    /// Files as in the commit, with states that an edit does not leave as they are.
+    /// Files as in the commit, where their states are wanted.
     pub(super) same: BTreeMap<Vec<u8>, FileState>,
 }
 
@@ -177,11 +177,11 @@ pub(super) async fn differing(
     top: &Path,
     files: Vec<Vec<u8>>,
     listing: &Arc<Listing>,
-    settled: Option<Settled>,
+    wants_states: bool,
 ) -> Result<Differing> {
     let (top, listing) = (top.to_owned(), Arc::clone(listing));
     let mut all = Differing::default();
-    for part in in_parallel(files, move |files| compare(&top, files, &listing, settled)).await? {
+    for part in in_parallel(files, move |files| compare(&top, files, &listing, wants_states)).await? {
         all.other.extend(part.other);
         all.unseen.extend(part.unseen);
         all.same.extend(part.same);
@@ -189,15 +189,14 @@ pub(super) async fn differing(
     Ok(all)
 }
 
-fn compare(top: &Path, paths: Vec<Vec<u8>>, listing: &Listing, settled: Option<Settled>) -> Differing {
+fn compare(top: &Path, paths: Vec<Vec<u8>>, listing: &Listing, wants_states: bool) -> Differing {
     let mut found = Differing::default();
     let mut buffer = vec![0; BUFFER_BYTES];
     for path in paths {
         let Some(listed) = listing.files.get(&path) else { continue };
         match is_same(&top.join(OsStr::from_bytes(&path)), listed, &mut buffer) {
             Ok(Some(state)) => {
-                let state = state.filter(|state| settled.is_some_and(|settled| settled.holds(state)));
-                found.same.extend(state.map(|state| (path, state)));
+                found.same.extend(state.filter(|_| wants_states).map(|state| (path, state)));
             }
             // What is gone since its name was read is looked at again.
             Ok(None) => drop(found.other.insert(path)),

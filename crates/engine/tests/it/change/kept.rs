@@ -24,7 +24,10 @@ struct Case {
 
 impl Case {
     fn new() -> Self {
-        let repository = Repository::new();
+        Self::of(Repository::new())
+    }
+
+    fn of(repository: Repository) -> Self {
         for n in 0..FILES {
             repository.write(format!("docs/page-{n}.md"), format!("good {n}\n"));
         }
@@ -36,7 +39,11 @@ impl Case {
 
     /// Looks until the list has every file: young ones are read again.
     async fn settled() -> Self {
-        let mut case = Self::new();
+        Self::new().settle().await
+    }
+
+    async fn settle(self) -> Self {
+        let mut case = self;
         let works = Kept::works_in(case.repository.root());
         loop {
             let (_, unread) = case.look().await;
@@ -122,6 +129,39 @@ async fn issue_18_files_that_nobody_touched_are_not_read_again() {
     assert_ne!(case.digest, before);
     fs::remove_file(case.file()).unwrap();
     assert_eq!(case.look().await.0, [format!("deleted {EDITED} +0 -1")]);
+}
+
+#[tokio::test]
+async fn issue_18_every_kind_of_repository_keeps_a_list() {
+    let sha256 = Repository::new();
+    fs::remove_dir_all(sha256.path(".git")).unwrap();
+    sha256.git(["init", "-q", "--object-format=sha256"]);
+    sha256.git(["config", "user.name", "Test"]);
+    sha256.git(["config", "user.email", "test@example.invalid"]);
+    let case = Case::of(sha256).settle().await;
+    case.repository.write(EDITED, "bad 7\n");
+    case.sees("sha256").await;
+
+    // A ref that is packed, and an index that is split, are asked of git.
+    let case = Case::settled().await;
+    case.repository.git(["pack-refs", "--all"]);
+    case.repository.git(["update-index", "--split-index"]);
+    let mut case = case.settle().await;
+    assert!(case.look().await.0.is_empty());
+    case.repository.write(EDITED, "bad 7\n");
+    case.sees("packed").await;
+
+    let case = Case::settled().await;
+    let linked = case.repository.beside("linked");
+    case.repository.git(["worktree", "add", "-q", linked.to_str().unwrap()]);
+    let root = Root::new(&linked).unwrap();
+    let kept = Kept::new(&case.own, "list", case.digest.clone());
+    let wanted =
+        ChangeWanted { base: Some(case.base.clone()), kept: Some(kept.clone()), ..ChangeWanted::default() };
+    // The list of one worktree says nothing about another one.
+    assert!(matches!(workspace::change(&root, &wanted).await, Err(ChangeError::Empty { .. })));
+    assert_eq!(kept.unread(), 0);
+    assert_ne!(Kept::name(&linked), Kept::name(case.repository.root()));
 }
 
 #[tokio::test]

@@ -92,6 +92,34 @@ async fn a_shallow_clone_has_the_change_or_says_what_it_lacks() {
     assert_eq!(git.commit(&base).await.unwrap(), None);
 }
 
+/// Contents that are not there are fetched, and compared with their ids like all others.
+#[tokio::test]
+async fn issue_18_a_partial_clone_has_the_change() {
+    let (repository, base) = started();
+    repository.write("edited.md", "one\n2\n").commit("second");
+    repository.git(["config", "uploadpack.allowFilter", "true"]);
+    repository.git(["config", "uploadpack.allowAnySHA1InWant", "true"]);
+    let clone = repository.cloned(&["--filter=blob:none"]);
+    let missing = clone.git(["rev-list", "--objects", "--missing=print", &base]);
+    assert!(missing.lines().any(|line| line.starts_with('?')), "{missing}");
+    clone.write("edited.md", "1\n2\n");
+    let change = since(&clone, &base).await;
+    assert_eq!(told(&change), ["modified edited.md +2 -2"]);
+    assert!(patch(&change, "edited.md").contains("-one\n-two\n+1\n+2\n"));
+}
+
+/// Where the disk tells letters apart, a setting does not hide the second of two names. A disk that does not is not imitated.
+#[tokio::test]
+async fn issue_18_names_that_differ_by_case_are_two_files() {
+    let (repository, _) = started();
+    repository.git(["config", "core.ignoreCase", "true"]);
+    let base = repository.write("README.md", "one\n").commit("upper");
+    repository.write("readme.md", "BAD\n");
+    let is_told_apart = std::fs::read(repository.path("README.md")).unwrap() == b"one\n";
+    let expected = if is_told_apart { "added readme.md +1 -0" } else { "modified README.md +1 -1" };
+    assert_eq!(told(&since(&repository, &base).await), [expected]);
+}
+
 #[tokio::test]
 async fn a_linked_worktree_has_a_change_of_its_own() {
     let (repository, base) = started();
