@@ -35,6 +35,11 @@ pub enum LedgerError {
     Tampered { seq: u64 },
     #[error("the summary of review {0} does not agree with its events")]
     Mismatch(String),
+    #[error("event {n} of review {review} says how it ended, and its recorded rulings say otherwise")]
+    NotItsRulings { review: String, n: u64 },
+    /// Each as a table, a row, and what is wrong with it.
+    #[error("the tables of the ledger do not agree with its events: {}", .0.join("; "))]
+    Differs(Vec<String>),
     #[error("the ledger was moved, removed or replaced while it was in use; the last write is lost")]
     Replaced,
     #[error("the ledger file is a database of another program")]
@@ -46,6 +51,18 @@ pub enum LedgerError {
     Tracked(String),
     #[error("the ledger has no {0}")]
     Missing(String),
+    #[error(
+        "review {review} was pruned on {on} by {by}: what it was about and how it ended is known, its events are gone"
+    )]
+    Pruned { review: String, on: String, by: String },
+    #[error("line {line} is not a line of an export: {why}")]
+    NotAnExport { line: u64, why: String },
+    #[error("line {line} of the export was changed, removed or added after it was written")]
+    ExportChanged { line: u64 },
+    #[error("this export was imported before")]
+    Imported,
+    #[error("`{0}` exists already, and nothing is written over it")]
+    Exists(String),
     #[error("the ledger failed: {0}")]
     Other(String),
 }
@@ -53,8 +70,15 @@ pub enum LedgerError {
 impl LedgerError {
     pub fn outcome(&self) -> Outcome {
         match self {
-            Self::Tampered { .. } | Self::Mismatch { .. } | Self::Replaced | Self::Tracked(_) => {
-                Outcome::Integrity
+            Self::Tampered { .. }
+            | Self::Mismatch(_)
+            | Self::NotItsRulings { .. }
+            | Self::Differs(_)
+            | Self::ExportChanged { .. }
+            | Self::Replaced
+            | Self::Tracked(_) => Outcome::Integrity,
+            Self::Pruned { .. } | Self::NotAnExport { .. } | Self::Imported | Self::Exists(_) => {
+                Outcome::Usage
             }
             _ => Outcome::Internal,
         }
@@ -79,7 +103,10 @@ impl LedgerError {
                 "run the command again; if it fails again, end the process that has the ledger open"
             }
             Self::Conflict => "run the command again",
-            Self::Tampered { .. } | Self::Mismatch { .. } => {
+            Self::Differs(_) => {
+                "a person can have these tables computed again from the events; or restore the file from a backup"
+            }
+            Self::Tampered { .. } | Self::Mismatch(_) | Self::NotItsRulings { .. } => {
                 "the file .countersign/ledger.db was edited: restore it from a backup, or move it away to start a new one"
             }
             Self::Replaced => "put .countersign/ledger.db back, or run the command again to start a new one",
@@ -87,7 +114,15 @@ impl LedgerError {
             Self::Tracked(_) => {
                 "remove it from the repository: `git rm -r --cached .countersign`, commit, and move the file away"
             }
-            Self::Missing(_) => "`countersign log` lists the reviews",
+            Self::Missing(_) | Self::Imported => "`countersign log` lists the reviews",
+            Self::Pruned { .. } => {
+                "`countersign log` shows how it ended; submit the files again for findings"
+            }
+            Self::NotAnExport { .. } => {
+                "nothing was imported: name a file that `countersign ledger export` has written"
+            }
+            Self::ExportChanged { .. } => "nothing was imported: have it exported again",
+            Self::Exists(_) => "name another file, or move this one away",
             Self::Other(_) => "run the command again; if it fails again, check the disk",
         }
     }
@@ -118,8 +153,13 @@ mod tests {
 
     #[test]
     fn an_edited_ledger_is_a_matter_of_integrity_and_a_full_disk_is_not() {
-        let edited =
-            [LedgerError::Tampered { seq: 1 }, LedgerError::Mismatch("rv-a".into()), LedgerError::Replaced];
+        let edited = [
+            LedgerError::Tampered { seq: 1 },
+            LedgerError::Mismatch("rv-a".into()),
+            LedgerError::Differs(vec![]),
+            LedgerError::NotItsRulings { review: "rv-a".into(), n: 1 },
+            LedgerError::Replaced,
+        ];
         let storage = [
             LedgerError::Newer { found: 2, ours: 1 },
             LedgerError::Corrupt("x".into()),
