@@ -1,7 +1,7 @@
 //! The fold: events become a review. It records and never decides.
 
 use super::left_out::open_after;
-use super::{Actor, By, Event, Failure, RecordedAnswer, Review, Round, State};
+use super::{Actor, By, Event, Failure, RecordedAnswer, ReusedAnswer, Review, Round, State};
 use crate::digest::Key;
 use crate::ids::ReviewId;
 use crate::judge::{Judgement, RoundEnd};
@@ -37,6 +37,14 @@ pub fn apply(mut review: Review, event: &Event) -> Review {
             let n = review.events;
             let given = RecordedAnswer { answer: answer.clone(), by: by.clone(), n, place: place.clone() };
             answered(&mut review, key, given);
+        }
+        Event::Reused { answers, .. } => {
+            let n = review.events;
+            for ReusedAnswer { key, answer, by, place } in answers {
+                let given =
+                    RecordedAnswer { answer: answer.clone(), by: by.clone(), n, place: place.clone() };
+                answered(&mut review, key, given);
+            }
         }
         Event::AskFailed { key, why, detail, fixed, budget, .. } => {
             if let Some(round) = latest_round_asking(&mut review, key) {

@@ -56,6 +56,11 @@ pub enum Event {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         place: Option<Digest>,
     },
+    /// Rulings that stand from before, all those of a round at once.
+    Reused {
+        round: u32,
+        answers: Vec<ReusedAnswer>,
+    },
     AskFailed {
         round: u32,
         call: CallId,
@@ -113,6 +118,7 @@ impl Event {
             Self::Submitted { .. } => "submitted",
             Self::Asked { .. } => "asked",
             Self::Answered { .. } => "answered",
+            Self::Reused { .. } => "reused",
             Self::AskFailed { .. } => "ask_failed",
             Self::SelfReviewAsked { .. } => "self_review_asked",
             Self::RoundJudged { .. } => "round_judged",
@@ -124,6 +130,16 @@ impl Event {
             Self::Notified { .. } => "notified",
         }
     }
+}
+
+/// A ruling that stands from before, in a round of its own.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ReusedAnswer {
+    pub key: Key,
+    pub answer: Answer,
+    pub by: By,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub place: Option<Digest>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -150,6 +166,18 @@ pub enum By {
     SelfReview {
         token: Token,
     },
+}
+
+impl By {
+    /// The reviewer that ruled, also where its ruling stands from before; none for the author itself.
+    pub fn reviewer(&self) -> Option<&str> {
+        match self {
+            Self::Call { reviewer, .. } | Self::Reused { reviewer, .. } | Self::Disputed { reviewer, .. } => {
+                Some(reviewer)
+            }
+            Self::SelfReview { .. } => None,
+        }
+    }
 }
 
 /// What can be decided.

@@ -17,6 +17,7 @@ mod people;
 mod standing;
 mod statement;
 mod step;
+mod verdict;
 
 pub use actor::{Actor, ActorKind, Channel, Evidence, Signature};
 pub use apply::{apply, fold};
@@ -25,11 +26,12 @@ pub use counts::{Advisory, AtGate};
 pub use coverage::{Coverage, NotSeen};
 pub use dispute::{DISPUTES, Dispute, dispute_notes, dispute_rule};
 pub use due::{Effect, due};
-pub use event::{By, Decision, Event, Verb};
+pub use event::{By, Decision, Event, ReusedAnswer, Verb};
 pub use left_out::{LeftOut, LeftOutBy, NotSubmitted, OpenFinding};
 pub use standing::{Known, stands_over};
 pub use statement::statement;
 pub use step::{Confirmation, Input, Opening, Refused, Route, Submit, contradicts, route, step};
+pub use verdict::follows;
 
 use crate::answer::Answer;
 use crate::cost::BudgetOf;

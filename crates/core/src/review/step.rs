@@ -5,13 +5,16 @@ use super::basis::{Bases, Standing, Stands};
 use super::due::is_due;
 use super::left_out::{NotSubmitted, left_out};
 use super::standing::{Known, KnownRulings, by_basis};
-use super::{Actor, By, Decision, Dispute, Effect, Event, Review, State, apply, dispute, due, people};
+use super::verdict::verdict;
+use super::{
+    Actor, By, Decision, Dispute, Effect, Event, ReusedAnswer, Review, State, apply, dispute, due, people,
+};
 use crate::answer::{Answer, Reviewed};
 use crate::cost::BudgetOf;
 use crate::digest::{Digest, Key};
 use crate::endpoint::Endpoint;
 use crate::ids::{CallId, Subject, Token};
-use crate::judge::{Judgement, RoundEnd, judge};
+use crate::judge::{Judgement, RoundEnd};
 use crate::outcome::{NoVerdict, Outcome, Settlement, Stop};
 use crate::plan::{Assignment, FIRST_LOOK, ReviewerKind};
 use crate::policy::{Attempts, COOL_OFF_MS, MAX_EMPTY_ROUNDS, MAX_SELF_REVIEW_CALLS, Policy};
@@ -219,7 +222,7 @@ fn new_round(review: &Review, submit: Submit, rules: Option<Vec<Rule>>) -> Vec<E
     let left_out = left_out(review, &submit);
     let rulings = KnownRulings::of(review, submit.known, submit.fresh);
     let (bases, failures) = (Bases::new(in_force, &submit.submission), by_basis(&submit.standing));
-    let mut events = vec![];
+    let mut answers = vec![];
     let mut taken: HashSet<Key> = HashSet::new();
     for assignment in &submit.assignments {
         let criteria: Vec<_> = assignment.asks(in_force).collect();
@@ -227,11 +230,14 @@ fn new_round(review: &Review, submit: Submit, rules: Option<Vec<Rule>>) -> Vec<E
         let known = rulings.stands_for(assignment, &stands, |answer| answer.fits(&criteria, accept_bare));
         if let Some(known) = known.filter(|known| taken.insert(known.key.clone())) {
             let Known { key, answer, by, place, .. } = known;
-            events.push(Event::Answered { round, key, answer, by, place });
+            answers.push(ReusedAnswer { key, answer, by, place });
         }
     }
     let (submission, assignments) = (submit.submission, submit.assignments);
-    events.insert(0, Event::Submitted { round, submission, assignments, rules, left_out });
+    let mut events = vec![Event::Submitted { round, submission, assignments, rules, left_out }];
+    if !answers.is_empty() {
+        events.push(Event::Reused { round, answers });
+    }
     events
 }
 
@@ -344,25 +350,8 @@ fn confirmed(review: &Review, n: u32, found: Confirmation, now_ms: i64) -> Resul
     let ready = |round: &&super::Round| round.n == n && due(review) == [Effect::Confirm];
     let round = review.round().filter(ready);
     let round = round.ok_or(Refused::NotNow("the round is not ready to be judged"))?;
-    let threshold = review.policy.threshold(review.attempts + 1);
-    let judgement = judge(
-        &review.rules,
-        &round.assignments,
-        threshold,
-        review.policy.accept_bare_verdicts,
-        |assignment| match round.answer_to(assignment) {
-            Some((_, given)) => Ok(&given.answer),
-            None if assignment.not_seen => Err(NoVerdict::NotSeen),
-            None => Err(round.failure_of(assignment).map_or(NoVerdict::Unavailable, |failure| failure.why)),
-        },
-    );
-    let end = match found {
-        Confirmation::Changed => RoundEnd::Stale,
-        Confirmation::Same => match judgement.end(round.assignments.len()) {
-            RoundEnd::Pass if !round.left_out.is_empty() => RoundEnd::NeedsWork,
-            end => end,
-        },
-    };
+    let (end, judgement) = verdict(review, round);
+    let end = if found == Confirmation::Changed { RoundEnd::Stale } else { end };
     let ended = Event::RoundJudged { round: n, end, judgement, at_ms: now_ms };
     let after = apply(review.clone(), &ended);
     let mut events = vec![ended];

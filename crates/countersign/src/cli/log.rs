@@ -107,6 +107,7 @@ pub fn event_words(event: &Event) -> String {
         }
         E::Asked { reviewer, call, .. } => format!("{reviewer} ({call})"),
         E::Answered { answer, .. } => answer.feedback.clone(),
+        E::Reused { answers, .. } => counted(answers.len(), "answer from before", "answers from before"),
         E::AskFailed { why, detail, .. } => format!("{}: {detail}", why.name()),
         E::RoundJudged { round, end, .. } => format!("round {round}: {}", end.words()),
         E::Decided { decision } => decision.words(),

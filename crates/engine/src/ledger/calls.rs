@@ -2,13 +2,14 @@
 
 use super::store::Session;
 use super::{LedgerError, Result};
+use countersign_core::cost::Spending;
 use countersign_core::ids::{CallId, ReviewId};
 use countersign_core::plan::CHECKS;
 use countersign_core::review::{By, Event, Review};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-const DAY_MS: i64 = 24 * 60 * 60 * 1000;
+pub(super) const DAY_MS: i64 = 24 * 60 * 60 * 1000;
 
 /// Longer replies are cut.
 pub const MAX_REPLY_BYTES: usize = 64 * 1024;
@@ -40,6 +41,16 @@ pub struct Call {
     pub reviewer: String,
     pub state: CallState,
     pub report: Report,
+}
+
+/// A call with everything that its row has.
+#[derive(Clone)]
+pub(super) struct CallRow {
+    pub call: Call,
+    /// The review it belongs to, or the stream of a door.
+    pub stream: String,
+    pub asked_ms: i64,
+    pub reserved: Spending,
 }
 
 pub(super) struct StartedCall<'a> {
@@ -159,7 +170,7 @@ fn sum(sum: u64, more: Option<u64>) -> u64 {
 }
 
 /// A day since 1970, as `YYYY-MM-DD`.
-fn date(day: i64) -> String {
+pub(super) fn date(day: i64) -> String {
     // Counted from March of the year 0 in spans of 400 years, so that the day a leap year adds is the last one.
     let (span, of_span) = ((day + 719_468).div_euclid(146_097), (day + 719_468).rem_euclid(146_097));
     let year = (of_span - of_span / 1_460 + of_span / 36_524 - of_span / 146_096) / 365;

@@ -2,7 +2,7 @@
 
 use super::projection::Row;
 use super::store::{End, Lines, Session, Stream};
-use super::{LedgerError, Result, Stored};
+use super::{LedgerError, Result, Stored, prune, reused};
 use countersign_core::ids::ReviewId;
 use countersign_core::review::{Event, Review, apply};
 
@@ -59,7 +59,12 @@ impl Line {
         if self.chain == link { Ok(()) } else { Err(tampered) }
     }
 
-    /// What happened, after a look at the chain.
+    /// Whether its body was removed, as far as the line itself says.
+    pub(super) fn is_pruned(&self) -> bool {
+        self.check().is_err() && prune::record_of(self).is_some()
+    }
+
+    /// What happened, after a look at the chain; `reused::events` reads those that refer to others.
     pub(super) fn event(&self) -> Result<Event> {
         self.check()?;
         match serde_json::from_str::<Event>(&self.body) {
@@ -79,25 +84,31 @@ impl Line {
         Ok(Recorded { seq, stream, n, at_ms, kind, body, subject })
     }
 
-    pub(super) fn entry(self) -> Result<Entry> {
-        let (event, n) = (self.event()?, self.number()?);
-        let review = ReviewId::from_text(self.stream);
+    pub(super) fn entry(self, event: Event) -> Result<Entry> {
+        let (n, review) = (self.number()?, ReviewId::from_text(self.stream));
         Ok(Entry { seq: self.seq, review, n, at_ms: self.at_ms, event })
     }
 }
 
 /// New events at the end of a stream, each a kind and a body, and each chained to the one before it.
-pub(super) fn chained(end: End, stream: &str, at_ms: i64, events: Vec<(&str, String)>) -> Vec<Line> {
-    let End { mut n, mut seq, link: mut previous } = end;
-    let line = |(kind, body): (&str, String)| {
-        (n, seq) = (n + 1, seq + 1);
-        let before: &[u8] = previous.as_deref().unwrap_or(&START);
-        let chain = link(before, stream, n.cast_signed(), at_ms, kind, &body).to_vec();
-        let previous = previous.replace(chain.clone());
-        let (stream, kind) = (stream.to_owned(), kind.to_owned());
-        Line { seq, stream, n: n.cast_signed(), at_ms, kind, body, chain, previous }
+pub(super) fn chained(mut end: End, stream: &str, at_ms: i64, events: Vec<(&str, String)>) -> Vec<Line> {
+    let line = |(kind, body)| {
+        end.n += 1;
+        end.next(stream, end.n, at_ms, kind, body)
     };
     events.into_iter().map(line).collect()
+}
+
+impl End {
+    /// The next event of the ledger, the n-th of its stream.
+    pub(super) fn next(&mut self, stream: &str, n: u64, at_ms: i64, kind: &str, body: String) -> Line {
+        self.seq += 1;
+        let before: &[u8] = self.link.as_deref().unwrap_or(&START);
+        let chain = link(before, stream, n.cast_signed(), at_ms, kind, &body).to_vec();
+        let previous = self.link.replace(chain.clone());
+        let (stream, kind) = (stream.to_owned(), kind.to_owned());
+        Line { seq: self.seq, stream, n: n.cast_signed(), at_ms, kind, body, chain, previous }
+    }
 }
 
 /// The fold of a stream; none where it has no events.
@@ -106,15 +117,23 @@ pub(super) async fn load(session: &mut Session, id: &ReviewId) -> Result<Option<
     if lines.is_empty() {
         return Ok(None);
     }
-    let mut fold = Fold::new(id.clone());
-    for line in &lines {
-        fold.add(line)?;
+    if let Some(line) = lines.iter().find(|line| line.is_pruned()) {
+        return Err(prune::pruned(session, id.as_str(), line).await?);
     }
+    let fold = load_from(session, id.clone(), &lines).await?;
     // No later event shows that the last event of a stream is missing; the row does.
     if known != Some(fold.stored.n) {
         return Err(LedgerError::Mismatch(id.to_string()));
     }
     Ok(Some(Stored { holder, ..fold.stored }))
+}
+
+/// The fold of all events of a stream.
+pub(super) async fn load_from(session: &mut Session, id: ReviewId, lines: &[Line]) -> Result<Fold> {
+    let events = reused::events(session, lines).await?;
+    let mut fold = Fold::new(id);
+    lines.iter().zip(&events).try_for_each(|(line, event)| fold.add(line, event))?;
+    Ok(fold)
 }
 
 pub(super) struct Fold {
@@ -127,20 +146,24 @@ impl Fold {
         Self { stored: Stored::unopened(id), opened_seq: 0 }
     }
 
-    pub(super) fn add(&mut self, line: &Line) -> Result<()> {
-        let event = line.event()?;
+    /// Adds the event of a line, which was checked against the chain.
+    pub(super) fn add(&mut self, line: &Line, event: &Event) -> Result<()> {
         let stored = &mut self.stored;
         if line.number()? != stored.n + 1 {
             return Err(LedgerError::Tampered { seq: line.seq });
         }
-        stored.record(&event, line.at_ms);
+        stored.record(event, line.at_ms);
         if stored.n == 1 {
             self.opened_seq = line.seq;
         }
         Ok(())
     }
 
-    pub(super) fn review(self) -> Review {
+    pub(super) fn review(&self) -> &Review {
+        &self.stored.review
+    }
+
+    pub(super) fn into_review(self) -> Review {
         self.stored.review
     }
 

@@ -35,6 +35,11 @@ pub enum LedgerError {
     Tampered { seq: u64 },
     #[error("the summary of review {0} does not agree with its events")]
     Mismatch(String),
+    #[error("event {n} of review {review} says how it ended, and its recorded rulings say otherwise")]
+    NotItsRulings { review: String, n: u64 },
+    /// Each as a table, a row, and what is wrong with it.
+    #[error("the tables of the ledger do not agree with its events: {}", .0.join("; "))]
+    Differs(Vec<String>),
     #[error("the ledger was moved, removed or replaced while it was in use; the last write is lost")]
     Replaced,
     #[error("the ledger file is a database of another program")]
@@ -51,6 +56,18 @@ pub enum LedgerError {
     Tracked(String),
     #[error("the ledger has no {0}")]
     Missing(String),
+    #[error(
+        "review {review} was pruned on {on} by {by}: what it was about and how it ended is known, its events are gone"
+    )]
+    Pruned { review: String, on: String, by: String },
+    #[error("line {line} is not a line of an export: {why}")]
+    NotAnExport { line: u64, why: String },
+    #[error("line {line} of the export was changed, removed or added after it was written")]
+    ExportChanged { line: u64 },
+    #[error("this export was imported before")]
+    Imported,
+    #[error("`{0}` exists already, and nothing is written over it")]
+    Exists(String),
     #[error("the ledger failed: {0}")]
     Other(String),
 }
@@ -59,11 +76,17 @@ impl LedgerError {
     pub fn outcome(&self) -> Outcome {
         match self {
             Self::Tampered { .. }
-            | Self::Mismatch { .. }
+            | Self::Mismatch(_)
+            | Self::NotItsRulings { .. }
+            | Self::Differs(_)
+            | Self::ExportChanged { .. }
             | Self::Replaced
             | Self::Tracked(_)
             | Self::Emptied
             | Self::NotTheLatest(_) => Outcome::Integrity,
+            Self::Pruned { .. } | Self::NotAnExport { .. } | Self::Imported | Self::Exists(_) => {
+                Outcome::Usage
+            }
             _ => Outcome::Internal,
         }
     }
@@ -89,7 +112,10 @@ impl LedgerError {
                 "run the command again; if it fails again, end the process that has the ledger open"
             }
             Self::Conflict => "run the command again",
-            Self::Tampered { .. } | Self::Mismatch { .. } | Self::Emptied => {
+            Self::Differs(_) => {
+                "a person can have these tables computed again from the events; or restore the file from a backup"
+            }
+            Self::Tampered { .. } | Self::Mismatch(_) | Self::NotItsRulings { .. } | Self::Emptied => {
                 "the file of the ledger was edited: restore it from a backup, or move it away to start a new one; `countersign doctor` names it"
             }
             Self::NotTheLatest(_) => {
@@ -102,7 +128,15 @@ impl LedgerError {
             Self::Tracked(_) => {
                 "remove it from the repository: `git rm -r --cached .countersign`, commit, and move the file away"
             }
-            Self::Missing(_) => "`countersign log` lists the reviews",
+            Self::Missing(_) | Self::Imported => "`countersign log` lists the reviews",
+            Self::Pruned { .. } => {
+                "`countersign log` shows how it ended; submit the files again for findings"
+            }
+            Self::NotAnExport { .. } => {
+                "nothing was imported: name a file that `countersign ledger export` has written"
+            }
+            Self::ExportChanged { .. } => "nothing was imported: have it exported again",
+            Self::Exists(_) => "name another file, or move this one away",
             Self::Other(_) => "run the command again; if it fails again, check the disk",
         }
     }
@@ -136,6 +170,8 @@ mod tests {
         let edited = [
             LedgerError::Tampered { seq: 1 },
             LedgerError::Mismatch("rv-a".into()),
+            LedgerError::Differs(vec![]),
+            LedgerError::NotItsRulings { review: "rv-a".into(), n: 1 },
             LedgerError::Replaced,
             LedgerError::Emptied,
         ];

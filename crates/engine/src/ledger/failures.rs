@@ -1,8 +1,8 @@
 //! Failures that stand on their bytes: an index from what a failure stands on (rule, criterion, files) to the event that
 //! gave it, or to the event by which a dispute withdrew it.
 
-use super::entry::{Fold, Line, load};
-use super::store::{Lines, Session};
+use super::entry::{Line, load_from};
+use super::store::Session;
 use super::{LedgerError, Result};
 use countersign_core::criterion::fold_name;
 use countersign_core::digest::{Digest, Key};
@@ -11,10 +11,7 @@ use countersign_core::plan::{Assignment, Candidate, Reuse, ReviewerKind};
 use countersign_core::review::{Bases, Basis, By, DISPUTES, Event, NewNotes, Review, Round, Standing};
 use countersign_core::rule::Rule;
 use countersign_core::submission::Submission;
-use std::collections::{HashMap, HashSet};
-
-/// How many events are in memory at once.
-const PAGE_ROWS: u32 = 256;
+use std::collections::HashMap;
 
 fn failed(basis: &Key) -> String {
     format!("failed/{basis}")
@@ -176,9 +173,8 @@ impl Reviews<'_> {
         if !self.others.contains_key(&line.stream) {
             let id = ReviewId::from_text(line.stream.as_str());
             let lines = session.stream(&id).await?.lines;
-            let mut fold = Fold::new(id);
-            lines.iter().try_for_each(|line| fold.add(line))?;
-            self.others.insert(line.stream.clone(), fold.review());
+            let fold = load_from(session, id, &lines).await?;
+            self.others.insert(line.stream.clone(), fold.into_review());
         }
         self.others.get(&line.stream).ok_or(LedgerError::Tampered { seq: line.seq })
     }
@@ -221,52 +217,4 @@ impl Reviews<'_> {
         });
         Ok(given.round.submission.notes.clone().filter(|_| passed))
     }
-}
-
-/// Whether an event is an answer that may be in this index.
-pub(super) fn may_stand(event: &Event) -> bool {
-    match event {
-        Event::Answered { by: By::Disputed { .. }, .. } => true,
-        Event::Answered { answer, .. } => answer.fails(),
-        _ => false,
-    }
-}
-
-/// Whether the index has every failure of a review, and nothing else in its place.
-pub(super) async fn verify(session: &mut Session, review: &Review, answers: &[Event]) -> Result<()> {
-    for given in answers.iter().filter_map(|event| Given::of(review, event)) {
-        let names: HashSet<String> = given.failures().iter().map(|(basis, _)| failed(basis)).collect();
-        let names: Vec<String> = names.into_iter().collect();
-        if session.rulings(&names).await?.len() != names.len() {
-            return Err(LedgerError::Mismatch(review.id.to_string()));
-        }
-        on(session, &given.bases(), Some(review)).await?;
-    }
-    Ok(())
-}
-
-/// Makes the index of a ledger that an earlier version wrote, from its events.
-pub(super) async fn complete(session: &mut Session) -> Result<()> {
-    let (mut last, mut streams) = (0, HashMap::new());
-    loop {
-        let page = session.lines(Lines::ReviewsAfter(last), PAGE_ROWS).await?;
-        let Some(line) = page.last() else { break };
-        last = line.seq;
-        for line in page {
-            if may_stand(&line.event()?) {
-                streams.insert(line.stream, line.seq);
-            }
-        }
-    }
-    // The failure that was given last is the one that is found.
-    let mut streams: Vec<_> = streams.into_iter().collect();
-    streams.sort_by_key(|(_, seq)| *seq);
-    for (stream, _) in streams {
-        let id = ReviewId::from_text(stream);
-        let Some(stored) = load(session, &id).await? else { continue };
-        for line in session.stream(&id).await?.lines {
-            index(session, &stored.review, line.number()?, &line.event()?).await?;
-        }
-    }
-    session.set_failures_indexed().await
 }

@@ -1,7 +1,7 @@
 //! The store in memory, without a file. A transaction works on a copy of the lists, and most look-ups read all of a
 //! list, so it is for ledgers of a few reviews.
 
-use super::calls::{Call, CallState, Report, Scope, StartedCall};
+use super::calls::{Call, CallRow, CallState, Report, Scope, StartedCall};
 use super::entry::Line;
 use super::projection::{Count, Row};
 use super::store::{End, Kept, Lines, Rows, Stream};
@@ -23,15 +23,6 @@ struct Tables {
     calls: Vec<Arc<CallRow>>,
 }
 
-/// A call, with the columns that are only added up.
-#[derive(Clone)]
-struct CallRow {
-    call: Call,
-    stream: String,
-    asked_ms: i64,
-    reserved: Spending,
-}
-
 type Committed = Arc<RwLock<Arc<Tables>>>;
 
 #[derive(Default)]
@@ -43,6 +34,8 @@ pub(super) struct Memory {
 
 pub(super) struct Session {
     tables: Arc<Tables>,
+    /// The tables that are kept, while others are computed beside them.
+    kept: Option<Arc<Tables>>,
     writes: Option<(OwnedMutexGuard<()>, Committed)>,
 }
 
@@ -59,12 +52,13 @@ impl Drop for Lease {
 
 impl Memory {
     pub fn read(&self) -> Result<Session> {
-        Ok(Session { tables: self.tables(), writes: None })
+        Ok(Session { tables: self.tables(), kept: None, writes: None })
     }
 
     pub async fn write(&self) -> Result<Session> {
         let guard = Arc::clone(&self.writer).lock_owned().await;
-        Ok(Session { tables: self.tables(), writes: Some((guard, Arc::clone(&self.committed))) })
+        let writes = Some((guard, Arc::clone(&self.committed)));
+        Ok(Session { tables: self.tables(), kept: None, writes })
     }
 
     fn tables(&self) -> Arc<Tables> {
@@ -125,10 +119,6 @@ impl Session {
             Lines::ReviewsAfter(seq) => page(all.filter(of_review).filter(|line| line.seq > seq), limit),
             Lines::ReviewsBefore(seq) => {
                 page(all.rev().filter(of_review).filter(|line| line.seq < seq), limit)
-            }
-            Lines::ByStream(stream, n) => {
-                let all = self.tables.streams.values().flatten();
-                page(all.filter(|line| (line.stream.as_str(), line.n) > (stream, n)), limit)
             }
         })
     }
@@ -273,12 +263,94 @@ impl Session {
         Ok(())
     }
 
-    pub fn has_failures_indexed(&mut self) -> Result<bool> {
+    pub fn at(&mut self, places: &[(String, u64)]) -> Result<Vec<Line>> {
+        let found = places.iter().filter_map(|(stream, n)| {
+            let line = self.of(stream).get(usize::try_from(*n).ok()?.checked_sub(1)?)?;
+            Some(Line::clone(line))
+        });
+        Ok(found.collect())
+    }
+
+    pub fn index_after(&mut self, under: &str, limit: u32) -> Result<Vec<(String, Line)>> {
+        let after = self.tables.rulings.keys().filter(|key| key.as_str() > under);
+        let names: Vec<String> = after.take(limit as usize).cloned().collect();
+        self.rulings(&names)
+    }
+
+    pub fn calls_after(&mut self, id: &str, limit: u32) -> Result<Vec<CallRow>> {
+        let mut after: Vec<_> = self.tables.calls.iter().filter(|row| row.call.id.as_str() > id).collect();
+        after.sort_by(|a, b| a.call.id.cmp(&b.call.id));
+        Ok(after.into_iter().take(limit as usize).map(|row| CallRow::clone(row)).collect())
+    }
+
+    pub fn prune(&mut self, stream: &str, kept: &[u64], mark: &str, record: u64) -> Result<()> {
+        let tables = self.tables();
+        let emptied = |line: &mut Arc<Line>| {
+            if line.stream == stream && !kept.contains(&line.n.cast_unsigned()) {
+                Arc::make_mut(line).body = mark.to_owned();
+            }
+        };
+        tables.events.iter_mut().for_each(emptied);
+        tables.streams.values_mut().flatten().for_each(emptied);
+        for row in tables.calls.iter_mut().filter(|row| row.stream == stream) {
+            Arc::make_mut(row).call.report.reply = None;
+        }
+        if let Some(row) = tables.reviews.get_mut(stream) {
+            row.pruned = Some(record);
+        }
+        Ok(())
+    }
+
+    pub fn is_indexed(&mut self) -> Result<bool> {
         Ok(true)
     }
 
-    pub fn set_failures_indexed(&mut self) -> Result<()> {
+    pub fn begin_shadow(&mut self) -> Result<()> {
+        self.kept = Some(Arc::clone(&self.tables));
+        let tables = self.tables();
+        (tables.reviews, tables.rulings, tables.calls) = Default::default();
         Ok(())
+    }
+
+    pub fn differences(&mut self, limit: u32) -> Result<Vec<String>> {
+        let (Some(kept), computed) = (&self.kept, &self.tables) else { return Ok(vec![]) };
+        let reviews = |tables: &Tables| {
+            let rows = tables.reviews.iter().filter(|(_, row)| row.pruned.is_none());
+            let row = |row: &Row| Row { holder: None, ..row.clone() };
+            rows.map(|(id, found)| (id.clone(), format!("{:?}", row(found)))).collect()
+        };
+        let rulings = |tables: &Tables| {
+            tables.rulings.iter().map(|(key, event)| (key.clone(), format!("{event:?}"))).collect()
+        };
+        let is_pruned = |stream: &str| kept.reviews.get(stream).is_some_and(|row| row.pruned.is_some());
+        let calls = |tables: &Tables| {
+            let of_review =
+                |row: &&Arc<CallRow>| row.stream.starts_with(ReviewId::PREFIX) && !is_pruned(&row.stream);
+            let said = |row: &Arc<CallRow>| {
+                let Call { id, round, assignment, reviewer, state, .. } = &row.call;
+                let said = (&row.stream, round, assignment, reviewer, state, row.asked_ms);
+                (id.to_string(), format!("{said:?}"))
+            };
+            tables.calls.iter().filter(of_review).map(said).collect()
+        };
+        let mut all = compared("reviews", &reviews(kept), &reviews(computed));
+        all.extend(compared("rulings", &rulings(kept), &rulings(computed)));
+        all.extend(compared("calls", &calls(kept), &calls(computed)));
+        all.truncate(limit as usize);
+        Ok(all)
+    }
+
+    pub fn take_rulings(&mut self) -> Result<()> {
+        let Some(kept) = self.kept.take() else { return Ok(()) };
+        let rulings = self.tables.rulings.clone();
+        self.tables = kept;
+        self.tables().rulings = rulings;
+        Ok(())
+    }
+
+    pub fn take_tables(&mut self) -> Result<()> {
+        // Nobody but this process writes here: what is kept is what was computed.
+        self.take_rulings()
     }
 
     pub fn begin_calls(&mut self, calls: &[StartedCall<'_>]) -> Result<()> {
@@ -316,6 +388,20 @@ impl Session {
         self.change(id, |row| row.reserved = worst);
         Ok(())
     }
+}
+
+/// Where two tables differ, by the names of their rows.
+fn compared(
+    table: &str,
+    kept: &BTreeMap<String, String>,
+    computed: &BTreeMap<String, String>,
+) -> Vec<String> {
+    let missing = computed.iter().filter_map(|(id, said)| match kept.get(id) {
+        None => Some(format!("{table}: the row of {id} is missing")),
+        Some(other) => (other != said).then(|| format!("{table}: the row of {id} differs from its events")),
+    });
+    let extra = kept.keys().filter(|id| !computed.contains_key(*id));
+    missing.chain(extra.map(|id| format!("{table}: no event explains the row of {id}"))).collect()
 }
 
 fn is_open(row: &Row) -> bool {

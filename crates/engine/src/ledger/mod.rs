@@ -9,12 +9,17 @@
 //! and what it means is the same in both, and is written here once.
 
 mod calls;
+mod chain;
 mod entry;
 mod error;
+mod export;
 mod failures;
 mod head;
+mod import;
 mod memory;
 mod projection;
+mod prune;
+mod reused;
 mod rulings;
 mod sqlite;
 mod store;
@@ -23,10 +28,11 @@ mod verify;
 
 use countersign_core::ids::{CallId, ReviewId, Subject};
 use countersign_core::plan::{Assignment, Candidate};
-use countersign_core::review::{Known, Review, Standing};
+use countersign_core::review::{Actor, Known, Review, Standing};
 use countersign_core::rule::Rule;
 use countersign_core::submission::Submission;
 use error::Result;
+use std::io::{BufRead, Write};
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 use store::{Kept, Lines, Rows, Session, Store};
@@ -35,12 +41,17 @@ use tokio::sync::watch;
 pub use calls::{Call, CallState, Cost, MAX_REPLY_BYTES, Report, Scope};
 pub use entry::{Entry, Note, Recorded};
 pub use error::LedgerError;
+pub use export::Totals;
 pub use head::HeadFile;
+pub use import::Import;
 pub use projection::{Count, Row};
+pub use prune::{Order, Pruned, Pruning};
 pub use sqlite::{FORMAT, LEDGER_FILE, OUTSIDE_OF_GIT};
 pub use transaction::{Draft, Transaction};
 
 pub const MAX_MATCHES: u32 = 16;
+/// How many rows the record of a rebuilding names.
+const MAX_REBUILT_ROWS: u32 = 1000;
 
 #[derive(Clone)]
 pub struct Ledger(Arc<Inner>);
@@ -136,12 +147,13 @@ impl Ledger {
         }
     }
 
-    /// Adds the index of failures that an earlier version did not write, where that may be written.
+    /// Computes the index of rulings anew where an earlier version wrote it by other rules, and it may be written.
     async fn completed(self) -> Result<Self> {
-        if self.0.store.is_writable() && !self.read().await?.has_failures_indexed().await? {
+        if self.0.store.is_writable() && !self.read().await?.is_indexed().await? {
             let mut session = self.0.store.write().await?;
-            if !session.has_failures_indexed().await? {
-                failures::complete(&mut session).await?;
+            if !session.is_indexed().await? {
+                verify::replay(&mut session, &mut |_, _| {}).await?;
+                session.take_rulings().await?;
                 session.commit().await?;
             }
         }
@@ -234,12 +246,7 @@ impl Ledger {
 
     /// The reviews whose id begins like this, with or without `rv-`; at most [`MAX_MATCHES`].
     pub async fn find(&self, prefix: &str) -> Result<Vec<ReviewId>> {
-        let typed = prefix.trim().to_ascii_lowercase();
-        let letters = typed.strip_prefix(ReviewId::PREFIX).unwrap_or(&typed);
-        if letters.is_empty() {
-            return Ok(vec![]);
-        }
-        let prefix = format!("{}{letters}", ReviewId::PREFIX);
+        let Some(prefix) = beginning(prefix) else { return Ok(vec![]) };
         let found = self.read().await?.ids(&prefix, MAX_MATCHES).await?;
         Ok(found.into_iter().map(ReviewId::from_text).collect())
     }
@@ -309,7 +316,15 @@ impl Ledger {
     }
 
     async fn entries(&self, which: Lines<'_>, limit: u32) -> Result<Vec<Entry>> {
-        self.read().await?.lines(which, limit).await?.into_iter().map(entry::Line::entry).collect()
+        let mut session = self.read().await?;
+        let mut lines = session.lines(which, limit).await?;
+        if let (Lines::Stream(stream, _), Some(line)) = (which, lines.iter().find(|line| line.is_pruned())) {
+            return Err(prune::pruned(&mut session, stream, line).await?);
+        }
+        // An import has the marks of its own ledger.
+        lines.retain(|line| !line.is_pruned() && !import::is_mark(line));
+        let events = reused::events(&mut session, &lines).await?;
+        lines.into_iter().zip(events).map(|(line, event)| line.entry(event)).collect()
     }
 
     /// Everything recorded after this number, oldest first. Nothing means nothing yet: a replaced file is an error.
@@ -318,7 +333,8 @@ impl Ledger {
         if page.is_empty() {
             self.0.store.require_in_place()?;
         }
-        page.into_iter().map(|(line, subject)| line.recorded(subject)).collect()
+        let shown = page.into_iter().filter(|(line, _)| !line.is_pruned());
+        shown.map(|(line, subject)| line.recorded(subject)).collect()
     }
 
     /// The number of the last event; 0 where there is none.
@@ -332,9 +348,110 @@ impl Ledger {
         Ok(Watcher { receiver, _follows: self.0.store.follow(&self.0.changes).await? })
     }
 
-    /// Checks every event and every review; returns how many events there are.
+    /// Checks every event, every verdict and every table; returns how many events there are.
     pub async fn verify(&self) -> Result<u64> {
-        verify::all(self.0.store.snapshot().await?).await
+        self.verify_telling(&mut |_, _| {}).await
+    }
+
+    /// The same; tells how many events of how many are checked.
+    pub async fn verify_telling(&self, tell: &mut (dyn FnMut(u64, u64) + Send)) -> Result<u64> {
+        verify::all(self.0.store.snapshot().await?, tell).await
+    }
+
+    /// Computes the tables again from the events, where they differ; returns where they did. Records who had it done.
+    pub async fn rebuild(&self, by: &Actor, at_ms: i64) -> Result<Vec<String>> {
+        const STREAM: &str = "ledger/rebuilt";
+        let mut session = self.0.store.write().await?;
+        let (_, differences) = verify::compared(&mut session, &mut |_, _| {}, MAX_REBUILT_ROWS).await?;
+        if differences.is_empty() {
+            return Ok(differences);
+        }
+        session.take_tables().await?;
+        let end = session.end(STREAM).await?;
+        let body = serde_json::json!({ "by": by, "rows": differences }).to_string();
+        session.append(&entry::chained(end, STREAM, at_ms, vec![("rebuilt", body)])).await?;
+        session.commit().await?;
+        self.tell_watchers();
+        Ok(differences)
+    }
+
+    /// Removes the events of old reviews, or says what would be removed. The chain of what stays can still be checked.
+    pub async fn prune(&self, order: &Order<'_>, trial: bool) -> Result<Pruned> {
+        let mut session = self.0.store.write().await?;
+        let pruned = prune::prune(&mut session, order, &mut |_, _| {}).await?;
+        if trial || pruned.reviews.is_empty() {
+            return Ok(pruned);
+        }
+        session.commit().await?;
+        self.tell_watchers();
+        self.0.store.shrink().await?;
+        Ok(pruned)
+    }
+
+    /// The prunings on record, in order, each with the number of its event.
+    pub async fn prunings(&self) -> Result<Vec<(u64, Pruning)>> {
+        let mut session = self.read().await?;
+        let mut all = vec![];
+        for line in session.lines(Lines::Stream(prune::STREAM, 0), u32::MAX).await? {
+            line.check()?;
+            all.extend(prune::read(&line)?.map(|pruning| (line.seq, pruning)));
+        }
+        Ok(all)
+    }
+
+    /// Writes a copy into a new file, and checks all of it; returns how many events it has.
+    pub async fn backup(&self, file: &Path) -> Result<u64> {
+        let copied = export::backup(&self.0.store, file).await;
+        copied.map_err(|error| self.0.store.explain(error))
+    }
+
+    /// Writes every event and every call as lines of JSON.
+    pub async fn export(&self, to: &mut (dyn Write + Send)) -> Result<Totals> {
+        let mut session = self.0.store.snapshot().await?;
+        let totals = export::export(&mut session, to).await?;
+        session.commit().await?;
+        Ok(totals)
+    }
+
+    /// Adds the events of an export, under names that no review has: they are shown, and count for nothing.
+    pub async fn import(
+        &self,
+        from: &mut (dyn BufRead + Send),
+        name: &str,
+        by: &Actor,
+        at_ms: i64,
+    ) -> Result<Import> {
+        let mut session = self.0.store.write().await?;
+        let imported = import::import(&mut session, from, name, by, at_ms).await?;
+        session.commit().await?;
+        self.tell_watchers();
+        Ok(imported)
+    }
+
+    pub async fn imports(&self) -> Result<Vec<Import>> {
+        import::imports(&mut self.read().await?).await
+    }
+
+    /// The imported reviews whose ids begin like this, with or without `rv-`; of each import at most [`MAX_MATCHES`].
+    pub async fn find_imported(&self, prefix: &str) -> Result<Vec<(Import, ReviewId)>> {
+        let Some(prefix) = beginning(prefix) else { return Ok(vec![]) };
+        import::find(&mut self.read().await?, &prefix, MAX_MATCHES).await
+    }
+
+    /// The reviews of an import, the one that changed last first; their ids are those of their ledger.
+    pub async fn imported(&self, import: &Import, limit: u32) -> Result<Vec<Row>> {
+        import::rows(&mut self.read().await?, import, limit).await
+    }
+
+    /// The events of an imported review.
+    pub async fn imported_events(
+        &self,
+        import: &Import,
+        id: &ReviewId,
+        after_n: u64,
+        limit: u32,
+    ) -> Result<Vec<Entry>> {
+        self.entries(Lines::Stream(&import.stream(id.as_str()), after_n), limit).await
     }
 
     /// Closes the store in order. Without it nothing is lost either.
@@ -349,6 +466,13 @@ impl Ledger {
     fn tell_watchers(&self) {
         self.0.changes.send_modify(|count| *count += 1);
     }
+}
+
+/// The beginning of an id, as a person types it.
+fn beginning(typed: &str) -> Option<String> {
+    let typed = typed.trim().to_ascii_lowercase();
+    let letters = typed.strip_prefix(ReviewId::PREFIX).unwrap_or(&typed);
+    (!letters.is_empty()).then(|| format!("{}{letters}", ReviewId::PREFIX))
 }
 
 /// Tells when something may have changed. Make it first, then read, then wait: so nothing is missed.

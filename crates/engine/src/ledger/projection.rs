@@ -25,6 +25,8 @@ pub struct Row {
     pub holder: Option<String>,
     pub opened_ms: i64,
     pub changed_ms: i64,
+    /// The number of the event that records that its events were pruned.
+    pub pruned: Option<u64>,
 }
 
 /// How many reviews stand alike.
@@ -53,6 +55,7 @@ impl Row {
             holder: stored.holder.clone(),
             opened_ms: stored.opened_ms,
             changed_ms: stored.changed_ms,
+            pruned: None,
         }
     }
 }

@@ -70,7 +70,8 @@ async fn found(session: &mut Session, wanted: &[String]) -> Result<Vec<(Known, i
     Ok(all)
 }
 
-fn known(line: &Line) -> Result<Option<Known>> {
+/// The answer of an event that may stand beyond its review.
+pub(super) fn known(line: &Line) -> Result<Option<Known>> {
     let n = line.number()?;
     let Event::Answered { key, answer, by, place, .. } = line.event()? else { return Ok(None) };
     let disputed = matches!(by, By::Disputed { .. });

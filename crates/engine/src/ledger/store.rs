@@ -9,7 +9,7 @@
 //! - A reading session sees what was committed before, and does not wait for writers. A snapshot sees one state.
 //! - A second event of the same stream and number, and a second open review of a subject, are a conflict.
 
-use super::calls::{Call, CallState, Report, Scope, StartedCall};
+use super::calls::{Call, CallRow, CallState, Report, Scope, StartedCall};
 use super::entry::Line;
 use super::projection::{Count, Row};
 use super::{Filter, LedgerError, Result, memory, sqlite};
@@ -59,8 +59,6 @@ pub(super) enum Lines<'a> {
     ReviewsAfter(u64),
     /// Of reviews before a number, newest first.
     ReviewsBefore(u64),
-    /// Of all streams, in the order of their names and numbers, after this one.
-    ByStream(&'a str, i64),
 }
 
 #[derive(Clone, Copy)]
@@ -149,6 +147,22 @@ impl Store {
         }
     }
 
+    /// Writes a copy of one state into a new file.
+    pub(super) async fn copy_to(&self, file: &Path) -> Result<()> {
+        match self {
+            Self::Sqlite(store) => store.copy_to(file).await,
+            Self::Memory(_) => Err(LedgerError::Other("a ledger in memory has no file".to_owned())),
+        }
+    }
+
+    /// Gives the room of removed bodies back to the disk.
+    pub(super) async fn shrink(&self) -> Result<()> {
+        match self.sqlite() {
+            Some(store) => store.shrink().await,
+            None => Ok(()),
+        }
+    }
+
     pub(super) async fn close(&self) {
         if let Some(store) = self.sqlite() {
             store.close().await;
@@ -223,9 +237,24 @@ methods! {
     /// Says who does what is due for a review; false where there is no such review.
     fn set_holder(id: &ReviewId, holder: Option<&str>) -> bool;
     fn put_ruling(under: &str, stream: &str, n: u64) -> ();
-    /// Whether the index of rulings has what failures stand on; an earlier version did not write that.
-    fn has_failures_indexed() -> bool;
-    fn set_failures_indexed() -> ();
+    /// Events by stream and number, as far as they are there.
+    fn at(places: &[(String, u64)]) -> Vec<Line>;
+    /// Entries of the index of rulings after this one, in order, with the events they point to.
+    fn index_after(under: &str, limit: u32) -> Vec<(String, Line)>;
+    /// Calls after this id, in order.
+    fn calls_after(id: &str, limit: u32) -> Vec<CallRow>;
+    /// Puts `mark` in place of the bodies of a review, but for these events, and removes its replies.
+    fn prune(stream: &str, kept: &[u64], mark: &str, record: u64) -> ();
+    /// Whether the index of rulings was written by the rules of this version.
+    fn is_indexed() -> bool;
+    /// From now on the tables that are computed from events are empty ones beside those that are kept.
+    fn begin_shadow() -> ();
+    /// Where the kept tables and those computed since `begin_shadow` differ, in words; at most so many.
+    fn differences(limit: u32) -> Vec<String>;
+    /// Keeps the computed index of rulings, and ends the shadow.
+    fn take_rulings() -> ();
+    /// Keeps all computed tables, and ends the shadow. What is in no event stays: holders, costs and replies.
+    fn take_tables() -> ();
     fn begin_calls(calls: &[StartedCall<'_>]) -> ();
     fn set_call(id: &CallId, state: CallState) -> ();
     /// Notes what a reviewer reported; false where there is no such call.

@@ -4,7 +4,9 @@ use super::calls::StartedCall;
 use super::entry::{self, Line, chained, load};
 use super::projection::Row;
 use super::store::{End, Rows, Session};
-use super::{CallState, Ledger, LedgerError, Note, Report, Result, Scope, Stored, calls, failures, rulings};
+use super::{
+    CallState, Ledger, LedgerError, Note, Report, Result, Scope, Stored, calls, failures, reused, rulings,
+};
 use crate::fault::{Moment, kill_if_chosen};
 use countersign_core::cost::Spending;
 use countersign_core::ids::{CallId, ReviewId, Subject};
@@ -204,7 +206,11 @@ impl Draft {
 pub(super) async fn latest_for(session: &mut Session, subject: &Subject) -> Result<Option<Stored>> {
     match session.rows(Rows::Latest(subject)).await?.pop() {
         None => Ok(None),
-        Some(row) => load(session, &row.id).await,
+        Some(row) => match load(session, &row.id).await {
+            // What stops a subject is never pruned: without its events it is a subject like a new one.
+            Err(LedgerError::Pruned { .. }) => Ok(None),
+            loaded => loaded,
+        },
     }
 }
 
@@ -212,9 +218,10 @@ pub(super) async fn latest_for(session: &mut Session, subject: &Subject) -> Resu
 async fn write(session: &mut Session, draft: Draft) -> Result<(Stored, Option<(u64, Vec<u8>)>)> {
     let Draft { end, stored, events, at_ms } = draft;
     let (before, first) = (end.n, end.seq + 1);
-    let bodies = events.iter().map(|event| Ok((event.kind(), serde_json::to_string(event)?)));
-    let bodies: Result<Vec<_>, serde_json::Error> = bodies.collect();
-    let bodies = bodies.map_err(|error| LedgerError::Other(error.to_string()))?;
+    let mut bodies = vec![];
+    for event in &events {
+        bodies.push((event.kind(), reused::body(session, event).await?));
+    }
     let lines = chained(end, stored.review.id.as_str(), at_ms, bodies);
     session.append(&lines).await?;
     // What a round asks never changes, so the review after all of them tells as much as after each.

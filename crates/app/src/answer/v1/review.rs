@@ -451,10 +451,7 @@ impl Assignment {
 }
 
 fn ruled_by(by: &By) -> &str {
-    match by {
-        By::Call { reviewer, .. } | By::Reused { reviewer, .. } | By::Disputed { reviewer, .. } => reviewer,
-        By::SelfReview { .. } => "self",
-    }
+    by.reviewer().unwrap_or("self")
 }
 
 /// What a round cost.

@@ -1,6 +1,6 @@
 //! The table of calls.
 
-use super::super::calls::{Call, CallState, Report, Scope, StartedCall};
+use super::super::calls::{Call, CallRow, CallState, Report, Scope, StartedCall};
 use super::super::{LedgerError, Result};
 use super::Session;
 use super::schema::{self, DatabaseKind};
@@ -58,6 +58,23 @@ impl Session {
         row.map(|row| Ok((state(&row)?, row.try_get("review")?))).transpose()
     }
 
+    pub async fn calls_after(&mut self, id: &str, limit: u32) -> Result<Vec<CallRow>> {
+        // The columns that the first format does not have are left out where they are not there.
+        const SQL: &str = "SELECT * FROM calls WHERE id > $1 ORDER BY id LIMIT $2";
+        let rows = sqlx::query(SQL).bind(id).bind(limit).fetch_all(self.connection()).await?;
+        let count = |row: &SqliteRow, column: &str| match row.try_get::<i64, _>(column) {
+            Err(sqlx::Error::ColumnNotFound(_)) => Ok(0),
+            other => other,
+        };
+        let whole = |row: &SqliteRow| {
+            let tokens = count(row, "reserved_tokens")?.cast_unsigned();
+            let reserved = Spending { tokens, microusd: count(row, "reserved_microusd")?.cast_unsigned() };
+            let (stream, asked_ms) = (row.try_get("review")?, count(row, "asked_ms")?);
+            Ok(CallRow { call: read(row)?, stream, asked_ms, reserved })
+        };
+        rows.iter().map(whole).collect()
+    }
+
     pub async fn spent(&mut self, scope: Scope<'_>) -> Result<Spending> {
         // TOTAL does not overflow, and a sum beyond what a float counts exactly is beyond every budget.
         macro_rules! sum {
@@ -94,11 +111,11 @@ impl Session {
         }
         const SQL: &str = asked!("calls");
         // A ledger that may not be completed: when a question was asked is what its event says.
-        const OLDER: &str = asked!(
+        const FIRST: &str = asked!(
             "calls JOIN (SELECT json_extract(body, '$.call') AS call, at_ms AS asked_ms FROM events
                           WHERE kind = 'asked') ON call = calls.id"
         );
-        let sql = if schema::inspect(self.connection()).await? == DatabaseKind::Older { OLDER } else { SQL };
+        let sql = if schema::inspect(self.connection()).await? == DatabaseKind::First { FIRST } else { SQL };
         let rows = sqlx::query(sql).bind(since_ms).fetch_all(self.connection()).await?;
         rows.iter().map(|row| Ok((row.try_get("asked_ms")?, read(row)?))).collect()
     }

@@ -1,8 +1,9 @@
-//! The table of events, and the index of rulings that points into it.
+//! The table of events, and the index of rulings that points into it. Long bodies are compressed.
 
 use super::super::entry::Line;
 use super::super::store::{End, Lines, Stream};
 use super::super::{LedgerError, Result};
+use super::packed::{self, Body};
 use super::{Session, number, range_end};
 use countersign_core::ids::ReviewId;
 use sqlx::sqlite::SqliteRow;
@@ -10,6 +11,7 @@ use sqlx::{AssertSqlSafe, Row};
 
 const CHUNK_EVENTS: usize = 100;
 const CHUNK_KEYS: usize = 500;
+const CHUNK_PLACES: usize = 250;
 
 /// A query for the columns of a [`Line`]; `p` is the event before `e`.
 macro_rules! lines {
@@ -30,7 +32,7 @@ fn line(row: &SqliteRow) -> Result<Line> {
         n: row.try_get("n")?,
         at_ms: row.try_get("at_ms")?,
         kind: row.try_get("kind")?,
-        body: row.try_get("body")?,
+        body: packed::text(row)?,
         chain: row.try_get("chain")?,
         previous: row.try_get("previous")?,
     })
@@ -61,8 +63,6 @@ impl Session {
             lines!("", "WHERE e.seq > $1 AND e.stream LIKE 'rv-%' ORDER BY e.seq LIMIT $2");
         const REVIEWS_BEFORE: &str =
             lines!("", "WHERE e.seq < $1 AND e.stream LIKE 'rv-%' ORDER BY e.seq DESC LIMIT $2");
-        const BY_STREAM: &str =
-            lines!("", "WHERE (e.stream, e.n) > ($1, $2) ORDER BY e.stream, e.n LIMIT $3");
         let signed = |seq: u64| i64::try_from(seq).unwrap_or(i64::MAX);
         let query = match which {
             Lines::Stream(stream, n) => sqlx::query(STREAM).bind(stream).bind(signed(n)),
@@ -70,7 +70,6 @@ impl Session {
             Lines::After(seq) => sqlx::query(AFTER).bind(signed(seq)),
             Lines::ReviewsAfter(seq) => sqlx::query(REVIEWS_AFTER).bind(signed(seq)),
             Lines::ReviewsBefore(seq) => sqlx::query(REVIEWS_BEFORE).bind(signed(seq)),
-            Lines::ByStream(stream, n) => sqlx::query(BY_STREAM).bind(stream).bind(n),
         };
         query.bind(limit).fetch_all(self.connection()).await?.iter().map(line).collect()
     }
@@ -128,7 +127,12 @@ impl Session {
             );
             insert.push_values(chunk, |mut row, line| {
                 row.push_bind(&line.stream).push_bind(line.at_ms).push_bind(line.n);
-                row.push_bind(&line.kind).push_bind(&line.body).push_bind(&line.chain);
+                row.push_bind(&line.kind);
+                match Body::of(&line.body) {
+                    Body::Text(text) => row.push_bind(text),
+                    Body::Packed(bytes) => row.push_bind(bytes),
+                };
+                row.push_bind(&line.chain);
             });
             let last = insert.build().execute(self.connection()).await?.last_insert_rowid();
             // SQLite never gives a number out twice: where it skips some, the last events were removed.
@@ -147,19 +151,46 @@ impl Session {
         Ok(())
     }
 
-    pub async fn has_failures_indexed(&mut self) -> Result<bool> {
-        const SQL: &str = "SELECT COUNT(*) FROM rulings WHERE key = 'failures/1'";
-        Ok(sqlx::query_scalar::<_, i64>(SQL).fetch_one(self.connection()).await? > 0)
+    pub async fn index_after(&mut self, under: &str, limit: u32) -> Result<Vec<(String, Line)>> {
+        let sql = format!("{RULINGS} WHERE r.key > $1 ORDER BY r.key LIMIT $2");
+        let query = sqlx::query(AssertSqlSafe(sql)).bind(under).bind(limit);
+        let rows = query.fetch_all(self.connection()).await?;
+        rows.iter().map(|row| Ok((row.try_get("key")?, line(row)?))).collect()
     }
 
-    /// Failures of an earlier version were found by a key and a sign.
-    pub async fn set_failures_indexed(&mut self) -> Result<()> {
-        const SQL: &str = "DELETE FROM rulings WHERE key LIKE '%!';
-            INSERT OR IGNORE INTO rulings (key, stream, n) VALUES ('failures/1', '', 0)";
-        sqlx::raw_sql(SQL).execute(self.connection()).await?;
+    pub async fn prune(&mut self, stream: &str, kept: &[u64], mark: &str, record: u64) -> Result<()> {
+        let places: Vec<String> = kept.iter().map(u64::to_string).collect();
+        // Only numbers are put into it.
+        let sql =
+            format!("UPDATE events SET body = $1 WHERE stream = $2 AND n NOT IN ({})", places.join(", "));
+        sqlx::query(AssertSqlSafe(sql)).bind(mark).bind(stream).execute(self.connection()).await?;
+        const REPLIES: &str = "UPDATE calls SET reply = NULL WHERE review = $1";
+        sqlx::query(REPLIES).bind(stream).execute(self.connection()).await?;
+        const ROW: &str = "UPDATE reviews SET pruned = $2 WHERE id = $1";
+        sqlx::query(ROW).bind(stream).bind(record.cast_signed()).execute(self.connection()).await?;
         Ok(())
     }
+
+    /// Events by stream and number, as far as they are there.
+    pub async fn at(&mut self, places: &[(String, u64)]) -> Result<Vec<Line>> {
+        let mut all = vec![];
+        for chunk in places.chunks(CHUNK_PLACES) {
+            let pairs: Vec<String> =
+                (0..chunk.len()).map(|i| format!("(${}, ${})", 2 * i + 1, 2 * i + 2)).collect();
+            // Only the placeholders differ, by how many places there are.
+            let sql = format!("{AT} {})", pairs.join(", "));
+            let query = chunk.iter().fold(sqlx::query(AssertSqlSafe(sql)), |query, (stream, n)| {
+                query.bind(stream).bind(i64::try_from(*n).unwrap_or(i64::MAX))
+            });
+            for row in query.fetch_all(self.connection()).await? {
+                all.push(line(&row)?);
+            }
+        }
+        Ok(all)
+    }
 }
+
+const AT: &str = lines!("", "WHERE (e.stream, e.n) IN (VALUES");
 
 const RULINGS: &str = "
     SELECT r.key, e.seq, e.stream, e.n, e.at_ms, e.kind, e.body, e.chain, p.chain AS previous

@@ -5,8 +5,10 @@ mod events;
 mod lease;
 mod moving;
 mod open;
+mod packed;
 mod reviews;
 mod schema;
+mod shadow;
 
 use super::{LedgerError, Result};
 use open::{Access, BUSY_SECONDS, identity, options};
@@ -67,7 +69,8 @@ impl Sqlite {
         let store = Self::new(dir, access, None);
         let opened = async {
             let found = schema::inspect(&mut *store.readers.acquire().await?).await?;
-            if found == schema::DatabaseKind::Older && access == Access::Write {
+            let is_older = matches!(found, schema::DatabaseKind::First | schema::DatabaseKind::Second);
+            if is_older && access == Access::Write {
                 open::writer(dir).await?;
             }
             match found {
@@ -145,6 +148,26 @@ impl Sqlite {
         let poller = Arc::new(poller);
         *known = Arc::downgrade(&poller);
         Ok(poller)
+    }
+
+    /// Writes one state into a new file, which becomes a ledger like this one.
+    pub async fn copy_to(&self, file: &Path) -> Result<()> {
+        let copy = async {
+            let mut connection = open::options(&self.dir, self.access).connect().await?;
+            sqlx::query("VACUUM INTO $1").bind(file.to_string_lossy()).execute(&mut connection).await?;
+            connection.close().await?;
+            let mut copied = open::options_of(file, Access::Write).connect().await?;
+            sqlx::raw_sql("PRAGMA journal_mode = WAL").execute(&mut copied).await?;
+            Ok(copied.close().await?)
+        };
+        let folder = file.parent().unwrap_or(&self.dir);
+        copy.await.map_err(|error: LedgerError| explain(error, folder))
+    }
+
+    pub async fn shrink(&self) -> Result<()> {
+        let mut connection = open::options(&self.dir, self.access).connect().await?;
+        sqlx::raw_sql("VACUUM").execute(&mut connection).await?;
+        Ok(connection.close().await?)
     }
 
     pub fn require_in_place(&self) -> Result<()> {

@@ -40,8 +40,12 @@ pub(super) fn identity(dir: &Path) -> Option<(u64, u64)> {
 }
 
 pub(super) fn options(dir: &Path, access: Access) -> SqliteConnectOptions {
+    options_of(&file(dir), access)
+}
+
+pub(super) fn options_of(file: &Path, access: Access) -> SqliteConnectOptions {
     SqliteConnectOptions::new()
-        .filename(file(dir))
+        .filename(file)
         .read_only(access != Access::Write)
         .immutable(access == Access::Immutable)
         .foreign_keys(false)
@@ -59,7 +63,7 @@ pub(super) async fn writer(dir: &Path) -> Result<SqliteConnection> {
     let mut connection = options(dir, Access::Write).connect().await?;
     match schema::inspect(&mut connection).await? {
         DatabaseKind::Ledger => {}
-        DatabaseKind::Older => schema::complete(&mut connection).await?,
+        DatabaseKind::First | DatabaseKind::Second => schema::complete(&mut connection).await?,
         DatabaseKind::Empty => return Err(LedgerError::Emptied),
     }
     // A ledger that was moved here is not in this mode yet.

@@ -37,7 +37,17 @@ fn read(row: &SqliteRow) -> Result<Row> {
         holder: row.try_get("holder")?,
         opened_ms: row.try_get("opened_ms")?,
         changed_ms: row.try_get("changed_ms")?,
+        pruned: pruned(row)?,
     })
+}
+
+/// The event that records that it was pruned; older formats have no such column.
+pub(super) fn pruned(row: &SqliteRow) -> Result<Option<u64>> {
+    match row.try_get::<Option<i64>, _>("pruned") {
+        Ok(seq) => Ok(seq.map(i64::cast_unsigned)),
+        Err(sqlx::Error::ColumnNotFound(_)) => Ok(None),
+        Err(error) => Err(error.into()),
+    }
 }
 
 impl Session {

@@ -4,15 +4,17 @@ use super::super::{LedgerError, Result};
 use sqlx::{Row, SqliteConnection};
 
 /// The format of the ledger, kept as SQLite's `user_version`.
-pub const FORMAT: i64 = 2;
-/// The format before it, without what questions reserve and when they were asked.
-const OLDER: i64 = 1;
+pub const FORMAT: i64 = 3;
+/// The first format: without what questions reserve and when they were asked.
+const FIRST: i64 = 1;
+/// The second: without reviews that are pruned, and with all bodies as text.
+const SECOND: i64 = 2;
 
 // Older ones can corrupt a WAL file under two connections.
 const _: () = assert!(libsqlite3_sys::SQLITE_VERSION_NUMBER >= 3_051_003);
 
 /// `reviews`, `rulings` and `calls` are computed from `events`: the fold of a stream, the event that answered a key, and
-/// what a question cost. The first row of `rulings` says that failures are indexed by what they stand on.
+/// what a question cost. The first row of `rulings` says by which rules the others were written.
 const TABLES: &str = "
     CREATE TABLE events (
         seq    INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -37,7 +39,8 @@ const TABLES: &str = "
         digest     TEXT,
         holder     TEXT,
         opened_ms  INTEGER NOT NULL,
-        changed_ms INTEGER NOT NULL
+        changed_ms INTEGER NOT NULL,
+        pruned     INTEGER
     );
     CREATE UNIQUE INDEX reviews_one_open ON reviews (subject) WHERE state <> 'settled';
     CREATE INDEX reviews_by_subject ON reviews (subject, opened_seq);
@@ -47,7 +50,7 @@ const TABLES: &str = "
         stream TEXT    NOT NULL,
         n      INTEGER NOT NULL
     ) WITHOUT ROWID;
-    INSERT INTO rulings VALUES ('failures/1', '', 0);
+    INSERT INTO rulings VALUES ('index/2', '', 0);
     CREATE TABLE calls (
         id                TEXT    PRIMARY KEY,
         review            TEXT    NOT NULL,
@@ -66,18 +69,24 @@ const TABLES: &str = "
     );
     CREATE INDEX calls_by_review ON calls (review);
     CREATE INDEX calls_by_time ON calls (asked_ms);
-    PRAGMA user_version = 2;
+    PRAGMA user_version = 3;
 ";
 
-/// From the older format. When a question was asked is what its event says.
-const UPGRADE: &str = "
+/// From the first format. When a question was asked is what its event says.
+const FROM_FIRST: &str = "
     ALTER TABLE calls ADD COLUMN asked_ms INTEGER NOT NULL DEFAULT 0;
     ALTER TABLE calls ADD COLUMN reserved_microusd INTEGER NOT NULL DEFAULT 0;
     UPDATE calls SET asked_ms = asked.at_ms
       FROM (SELECT json_extract(body, '$.call') AS call, at_ms FROM events WHERE kind = 'asked') AS asked
      WHERE calls.id = asked.call;
     CREATE INDEX calls_by_time ON calls (asked_ms);
-    PRAGMA user_version = 2;
+    ALTER TABLE reviews ADD COLUMN pruned INTEGER;
+    PRAGMA user_version = 3;
+";
+
+const FROM_SECOND: &str = "
+    ALTER TABLE reviews ADD COLUMN pruned INTEGER;
+    PRAGMA user_version = 3;
 ";
 
 /// One statement, so that it sees one state of the file even while another process makes the tables.
@@ -93,7 +102,8 @@ const INSPECT: &str = "
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum DatabaseKind {
     Ledger,
-    Older,
+    First,
+    Second,
     Empty,
 }
 
@@ -108,7 +118,8 @@ pub(super) async fn inspect(connection: &mut SqliteConnection) -> Result<Databas
     match (format, things, ours) {
         (0, 0, _) => Ok(DatabaseKind::Empty),
         (FORMAT, _, 4) => Ok(DatabaseKind::Ledger),
-        (OLDER, _, 4) => Ok(DatabaseKind::Older),
+        (FIRST, _, 4) => Ok(DatabaseKind::First),
+        (SECOND, _, 4) => Ok(DatabaseKind::Second),
         (newer, ..) if newer > FORMAT => Err(LedgerError::Newer { found: newer, ours: FORMAT }),
         _ => Err(LedgerError::NotALedger),
     }
@@ -119,7 +130,8 @@ pub(super) async fn complete(connection: &mut SqliteConnection) -> Result<()> {
     sqlx::raw_sql("BEGIN IMMEDIATE").execute(&mut *connection).await?;
     let missing = match inspect(connection).await? {
         DatabaseKind::Ledger => "",
-        DatabaseKind::Older => UPGRADE,
+        DatabaseKind::First => FROM_FIRST,
+        DatabaseKind::Second => FROM_SECOND,
         DatabaseKind::Empty => TABLES,
     };
     sqlx::raw_sql(missing).execute(&mut *connection).await?;

@@ -8,7 +8,7 @@ use sqlx::{AssertSqlSafe, ConnectOptions, Connection};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-fn file(dir: &Path) -> PathBuf {
+pub fn file(dir: &Path) -> PathBuf {
     dir.join(".countersign/ledger.db")
 }
 
@@ -39,8 +39,8 @@ async fn a_newer_ledger_is_refused() {
     let (dir, ledger) = scratch().await;
     record_passed(&ledger, "a").await;
     ledger.close().await;
-    edit(dir.path(), "PRAGMA user_version = 3").await;
-    refused(dir.path(), |error| matches!(error, LedgerError::Newer { found: 3, ours: 2 })).await;
+    edit(dir.path(), "PRAGMA user_version = 4").await;
+    refused(dir.path(), |error| matches!(error, LedgerError::Newer { found: 4, ours: 3 })).await;
 }
 
 #[tokio::test]
@@ -49,7 +49,7 @@ async fn another_programs_database_is_refused() {
     fs::create_dir(dir.path().join(".countersign")).unwrap();
     edit(dir.path(), "CREATE TABLE bookmarks (url TEXT)").await;
     refused(dir.path(), |error| matches!(error, LedgerError::NotALedger)).await;
-    edit(dir.path(), "PRAGMA user_version = 2").await;
+    edit(dir.path(), "PRAGMA user_version = 3").await;
     refused(dir.path(), |error| matches!(error, LedgerError::NotALedger)).await;
 }
 
@@ -143,7 +143,7 @@ async fn an_edit_elsewhere_is_seen_by_verify() {
         "UPDATE reviews SET state = 'whatever' WHERE subject = 'cli/b'",
         "DELETE FROM reviews WHERE subject = 'cli/b'",
         "INSERT INTO reviews SELECT 77, 'rv-zzzz', n, 'cli/z', door, state, outcome, round, attempts, digest,
-           holder, opened_ms, changed_ms FROM reviews WHERE subject = 'cli/a'",
+           holder, opened_ms, changed_ms, pruned FROM reviews WHERE subject = 'cli/a'",
     ] {
         let (verified, _) = edited(sql).await;
         let error = verified.expect_err(sql);
@@ -215,7 +215,7 @@ async fn an_event_of_an_unknown_kind_is_an_error() {
 }
 
 /// The chain as it is documented, computed a second time.
-fn link(previous: &[u8], stream: &str, n: i64, at_ms: i64, kind: &str, body: &str) -> [u8; 32] {
+pub fn link(previous: &[u8], stream: &str, n: i64, at_ms: i64, kind: &str, body: &str) -> [u8; 32] {
     let mut bytes = vec![];
     let (n, at_ms) = (n.to_le_bytes(), at_ms.to_le_bytes());
     for part in [&b"event/1"[..], previous, stream.as_bytes(), &n, &at_ms, kind.as_bytes(), body.as_bytes()] {

@@ -8,6 +8,7 @@ use countersign_engine::ledger::{Filter, Ledger, Scope};
 
 /// What the format before did not have.
 const OLDER: &str = "
+    ALTER TABLE reviews DROP COLUMN pruned;
     DROP INDEX calls_by_time;
     ALTER TABLE calls DROP COLUMN asked_ms;
     ALTER TABLE calls DROP COLUMN reserved_microusd;

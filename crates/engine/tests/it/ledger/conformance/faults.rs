@@ -30,6 +30,7 @@ async fn writes(
 ) -> Result<(), LedgerError> {
     let (key, reviewer) = question(&open.review).unwrap();
     let asked = decide(&open.review, asking(call, &key, reviewer));
+    let of_session = call_id();
     for write in 0..count {
         match write {
             0 => drop(transaction.append(open.clone(), &asked, 5).await?),
@@ -37,8 +38,8 @@ async fn writes(
             2 => transaction.record_call(call, &Report { tokens_in: Some(1), ..Report::default() }).await?,
             3 => transaction.set_holder(&open.review.id, Some("somebody")).await?,
             4 => transaction.note("session/one", 0, &[("begun", "{}".to_owned())], 5).await?,
-            5 => transaction.begin_call("session/one", &call_id(), "main", 5).await?,
-            _ => transaction.end_call(call, true).await?,
+            5 => transaction.begin_call("session/one", &of_session, "main", 5).await?,
+            _ => transaction.end_call(&of_session, true).await?,
         }
     }
     Ok(())

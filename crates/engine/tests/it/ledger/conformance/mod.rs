@@ -38,10 +38,12 @@ macro_rules! on_every_store {
 }
 
 mod calls;
+mod export;
 mod failures;
 mod faults;
 mod holders;
 mod notes;
+mod prune;
 mod reading;
 mod row_is_fold;
 pub mod rulings;
