@@ -135,8 +135,22 @@ const ROWS: &[(&str, &[&str])] = &[
     ),
     (
         "files that steer later work",
-        &["attack_17_files_that_steer_later_work", "attack_17_what_steers_the_gate_is_known_by_its_path"],
+        &[
+            "attack_17_files_that_steer_later_work",
+            "attack_17_prompts_that_become_a_link",
+            "attack_17_what_steers_the_gate_is_known_by_its_path",
+            "attack_17_our_own_files_steer_in_folders_below_too",
+            "attack_17_what_links_among_gate_files_lead_to_steers_as_well",
+        ],
     ),
+    (
+        "a review prompt that is committed on",
+        &[
+            "attack_17_a_review_prompt_that_nobody_trusted",
+            "attack_17_a_review_command_of_the_home_counts_as_it_was_trusted",
+        ],
+    ),
+    ("a named pipe in place of a file", &["attack_17_a_pipe_in_place_of_a_file"]),
     ("push to the default branch", &[]),
     ("a pull request that edits its own workflow", &[]),
     (
