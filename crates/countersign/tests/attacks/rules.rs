@@ -240,6 +240,18 @@ fn attack_17_another_configuration_without_any_mark() {
     let mut command = case.project.command(&["review", "--change", "--gate", "--config", other]);
     let ran = Running::start(&mut command).wait();
     assert!(!ran.stdout.contains("gates count it"), "{ran:?}");
+    // The same question to the same judge, by a file that lets every finding pass.
+    let lenient = case.project.home().join("lenient.yml");
+    let text = crate::kit::config("[python3, judge.py]").replace("'Is it?'", "'Is it?', severity: may");
+    fs::write(&lenient, text).unwrap();
+    for more in [&["--change", "--gate"][..], &["--change"]] {
+        let args = [&["review", "--config", lenient.to_str().unwrap()], more].concat();
+        let ran = case.project.run(&args).exits(0);
+        assert!(
+            ran.stdout.contains("gates do not count it: a gate would not let 1 finding pass"),
+            "{more:?}: {ran:?}"
+        );
+    }
     // As the program of an agent would call it.
     let input = serde_json::json!({
         "session_id": "s-1", "cwd": case.root(), "hook_event_name": "Stop", "stop_hook_active": false,
@@ -269,6 +281,8 @@ fn attack_17_files_that_steer_later_work() {
         ".gemini/settings.json",
         ".codex/hooks.json",
         "spec/prompts/review.md",
+        "spec/phase5-prompts/review.md",
+        "packages/b/countersign.yml",
         "spec/executor.config.yaml",
         "countersign.signers",
         ".deepwork/jobs/x/job.yml",
@@ -281,8 +295,6 @@ fn attack_17_files_that_steer_later_work() {
         case.project.trust();
         case.repository.git(["checkout", "-q", "-b", "topic"]);
         let place = case.project.path(path);
-        "spec/phase5-prompts/review.md",
-        "packages/b/countersign.yml",
         match is_link {
             true => {
                 fs::create_dir_all(place.parent().unwrap()).unwrap();

@@ -188,6 +188,7 @@ const ROWS: &[(&str, &[&str])] = &[
         &[
             "attack_17_a_module_that_is_edited_only_while_a_plain_review_asks",
             "attack_17_a_question_does_not_choose_the_policy_of_a_gate",
+            "attack_17_limits_that_hide_the_contents",
         ],
     ),
     ("a dispute with another `PATH`", &["attack_17_a_dispute_is_judged_as_at_a_gate"]),
