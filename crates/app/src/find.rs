@@ -20,7 +20,7 @@ pub async fn meant(project: &Project, ledger: &Ledger, typed: &str) -> Result<Re
     let ids = if typed.contains('/') { vec![] } else { ledger.find(typed).await? };
     // A subject as it was given on the command line; an id wins where both fit.
     if ids.is_empty()
-        && let Some(id) = given_on_command_line(ledger, typed).await?
+        && let Some(id) = given_on_command_line(project, ledger, typed).await?
     {
         return Ok(id);
     }
@@ -36,10 +36,14 @@ pub async fn meant(project: &Project, ledger: &Ledger, typed: &str) -> Result<Re
 }
 
 /// The review of a subject that was named on the command line; where a gate and a question have it, the one opened last.
-async fn given_on_command_line(ledger: &Ledger, typed: &str) -> Result<Option<ReviewId>, Failure> {
+async fn given_on_command_line(
+    project: &Project,
+    ledger: &Ledger,
+    typed: &str,
+) -> Result<Option<ReviewId>, Failure> {
     let mut found = vec![];
     for door in [CLI, GATE] {
-        found.extend(ledger.latest_for(&Subject::new(door, [typed])).await?);
+        found.extend(ledger.latest_for(&project.subject(door, typed)).await?);
     }
     found.sort_by_key(|stored| stored.opened_ms);
     Ok(found.pop().map(|stored| stored.review.id))

@@ -4,6 +4,7 @@ use crate::author;
 use crate::authority::Authority;
 use crate::{Code, Failure};
 use countersign_core::digest::Digest;
+use countersign_core::ids::Subject;
 use countersign_core::policy::Decisions;
 use countersign_core::redact::Redaction;
 use countersign_core::review::Actor;
@@ -83,6 +84,11 @@ impl Project {
             gate: None,
             ..*self
         })
+    }
+
+    /// The subject of a name that somebody gave. Two projects of one repository may use the same names.
+    pub fn subject(&self, door: &str, name: &str) -> Subject {
+        Subject::new(door, [format!("{}{name}", git::path_in_worktree(self.root.path())).as_str()])
     }
 
     pub fn ledger_dir(&self) -> PathBuf {

@@ -44,11 +44,11 @@ pub async fn notes(path: &Path) -> Result<String, Failure> {
 
 /// The subject of this name; work without a name gets a subject of its own. A gate has its own reviews: one that a question
 /// opened has the policy of its caller.
-pub fn subject(name: Option<&str>, is_gate: bool) -> Result<Subject, Failure> {
+pub fn subject(project: &Project, name: Option<&str>, is_gate: bool) -> Result<Subject, Failure> {
     let door = if is_gate { GATE } else { CLI };
     match name {
         Some(name) if name.trim().is_empty() => Err(Failure::usage("--subject needs a name")),
-        Some(name) => Ok(Subject::new(door, [name])),
+        Some(name) => Ok(project.subject(door, name)),
         None => {
             let id = fresh::id().map_err(|error| Failure::internal(error.to_string()))?;
             Ok(Subject::new(door, [id.as_str()]))

@@ -98,6 +98,7 @@ pub async fn hand_in(
     door: &str,
 ) -> Result<SubmittedWork, Failure> {
     let since = given.change.take();
+    let name = given.subject.as_ref().map(|name| name.trim().to_owned());
     let mut wanted = given.wanted(since.as_ref(), door)?;
     let is_loop = wanted.is_loop;
     let mut warnings = vec![];
@@ -111,6 +112,9 @@ pub async fn hand_in(
     };
     project.author = author.or(project.author);
     let engine = resident.engine(&project).await?;
+    if let Some(name) = &name {
+        wanted.subject = project.subject(door, name);
+    }
     let mut prepared = wanted.prepare(&project, engine.planner(), &mut warnings).await?;
     if !is_loop {
         prepared.request.subject = unnamed(&project, &prepared, door);

@@ -192,7 +192,7 @@ pub async fn wanted(project: &Project, options: &ReviewOptions) -> Result<Review
         each_file: options.each_file,
         guidance: options.guidance.clone(),
         notes,
-        subject: review::subject(options.subject.as_deref(), options.gate)?,
+        subject: review::subject(project, options.subject.as_deref(), options.gate)?,
         is_loop: options.subject.is_some(),
         fresh: options.no_cache,
         words: Words {

@@ -251,6 +251,7 @@ const ROWS: &[(&str, &[&str])] = &[
         "`PLAN.md` or `tasks.md` edited to complete",
         &[
             "attack_17_a_plan_edited_to_complete_passes_nothing",
+            "attack_17_a_task_of_another_project_of_the_repository_releases_nothing",
             "attack_17_skipped_and_unblocked_by_hand_do_not_count",
             "attack_17_status_shows_a_plan_that_disagrees_and_reconcile_sets_it_right",
             "attack_17_the_words_of_a_task_are_those_of_the_base_also_when_it_is_renamed",

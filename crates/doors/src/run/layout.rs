@@ -1,6 +1,7 @@
 //! The paths of the files of a run. With a prefix `phase5-`, the list of tasks is `spec/phase5-tasks.md`.
 
 use countersign_core::ids::Subject;
+use countersign_engine::git::path_in_worktree;
 use countersign_engine::workspace::UNFINISHED;
 use std::path::{Path, PathBuf};
 
@@ -48,8 +49,13 @@ impl Layout {
         format!("spec/{}tasks.md", self.prefix)
     }
 
+    /// The same, relative to the repository: the lists of two projects of one repository are two.
+    pub(super) fn list(&self) -> String {
+        path_in_worktree(&self.root) + &self.tasks_name()
+    }
+
     pub fn subject(&self, task: &str) -> Subject {
-        Subject::new(super::DOOR, [self.tasks_name().as_str(), task])
+        Subject::new(super::DOOR, [self.list().as_str(), task])
     }
 
     pub fn state_db(&self) -> PathBuf {
@@ -151,5 +157,20 @@ mod tests {
         {
             assert!(!Layout::is_state(Path::new(other)), "{other}");
         }
+    }
+
+    #[test]
+    fn two_projects_of_a_repository_have_two_lists() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::create_dir(folder.path().join(".git")).unwrap();
+        std::fs::write(folder.path().join(".git/HEAD"), "").unwrap();
+        let subject = |path: &str| {
+            let root = folder.path().join(path);
+            std::fs::create_dir_all(&root).unwrap();
+            Layout::new(root, "").unwrap().subject("T-1").as_str().to_owned()
+        };
+        assert_eq!(subject(""), "run/spec%2Ftasks.md/T-1");
+        assert_eq!(subject("a"), "run/a%2Fspec%2Ftasks.md/T-1");
+        assert_eq!(subject("a/b"), "run/a%2Fb%2Fspec%2Ftasks.md/T-1");
     }
 }

@@ -48,7 +48,7 @@ pub struct RunRecord {
 }
 
 fn stream(layout: &Layout) -> String {
-    Subject::new("run-tasks", [layout.tasks_name().as_str()]).as_str().to_owned()
+    Subject::new("run-tasks", [layout.list().as_str()]).as_str().to_owned()
 }
 
 impl RunRecord {

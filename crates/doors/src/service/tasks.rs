@@ -8,6 +8,7 @@ use super::plan::{self, MAX_PLAN_BYTES, Plan, ReviewBlock};
 use super::task::{Basis, Home, Task, TaskStatus};
 use countersign_core::digest::Digest;
 use countersign_core::ids::Subject;
+use countersign_engine::git::path_in_worktree;
 use countersign_engine::ledger::{Ledger, Note};
 use countersign_engine::workspace::write_atomically;
 use countersign_engine::yaml::{FileBytes, Source, quoted, read_at_most, unreadable};
@@ -70,6 +71,11 @@ fn source(path: &Path) -> Result<std::sync::Arc<Source>, ServiceError> {
 }
 
 impl Tasks {
+    /// The plan, relative to the repository: the plans of two projects of one repository are two.
+    fn own_plan(&self) -> String {
+        path_in_worktree(&self.root) + &self.plan
+    }
+
     fn plan_path(&self) -> PathBuf {
         self.root.join(&self.plan)
     }
@@ -112,7 +118,7 @@ impl Tasks {
 
     /// The stream of the plan.
     fn plan_stream(&self) -> String {
-        Subject::new(PLANS, [self.plan.as_str()]).as_str().to_owned()
+        Subject::new(PLANS, [self.own_plan().as_str()]).as_str().to_owned()
     }
 
     async fn known(&self) -> Result<KnownPlan, ServiceError> {
@@ -121,9 +127,10 @@ impl Tasks {
         if known.is_first_sight() {
             self.add_elsewhere(&mut known.elsewhere).await?;
         }
+        let plan = self.own_plan();
         for event in event::latest(event::all(&self.ledger).await?) {
             let happened = event.happened();
-            match happened.subject == subject_of_title(&self.plan, &happened.title).as_str() {
+            match happened.subject == subject_of_title(&plan, &happened.title).as_str() {
                 true => known.add_reviewed(&happened.title, happened.status),
                 false => known.elsewhere.add(&happened.title),
             }
@@ -289,7 +296,7 @@ impl Tasks {
     /// The subject of all reviews of a task, by its title: ids in a plan change when a line is added.
     pub fn subject(&self, task: &Task) -> Subject {
         match &task.home {
-            Home::Plan { file } => subject_of_title(file, &task.known_as),
+            Home::Plan { .. } => subject_of_title(&self.own_plan(), &task.known_as),
             Home::Ledger => Subject::new(super::DOOR, ["task", task.id.as_str()]),
         }
     }

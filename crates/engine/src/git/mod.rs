@@ -21,7 +21,7 @@ mod walk;
 pub use anchor::{Anchor, Checkout};
 pub use branch::{BaseProblem, Branch};
 pub use compared::Compared;
-pub use places::{Places, is_repository, main_worktree};
+pub use places::{Places, is_repository, main_worktree, path_in_worktree};
 pub use room::{CommitFiles, checked_out_at};
 pub use run::{Git, GitError, program};
 pub use snapshot::Snapshot;

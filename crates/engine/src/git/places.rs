@@ -62,6 +62,17 @@ pub fn is_repository(root: &Path) -> bool {
     git.is_file() || git.join("HEAD").is_file()
 }
 
+/// The path of a folder in the worktree that it is in, with a `/` at its end; empty for the root and outside of git. Projects
+/// of one repository share a ledger, and are told apart by it.
+pub fn path_in_worktree(folder: &Path) -> String {
+    let real = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
+    let top = real.ancestors().find(|folder| is_repository(folder));
+    match top.and_then(|top| real.strip_prefix(top).ok()) {
+        Some(path) if path != Path::new("") => format!("{}/", path.to_string_lossy()),
+        _ => String::new(),
+    }
+}
+
 impl Git {
     /// What the index holds at a path or below it, relative to the folder of this git. One process.
     pub async fn tracked(&self, path: &str) -> Result<Vec<String>> {
