@@ -12,6 +12,7 @@ mod projects;
 mod rules;
 mod same_bytes;
 mod steered;
+mod terminals;
 mod threat_model;
 mod told;
 mod trust;

@@ -292,6 +292,7 @@ const ROWS: &[(&str, &[&str])] = &[
             "attack_17_what_the_record_contradicts_does_not_pass",
         ],
     ),
+    ("a state file of `qr` that is written by hand", &["attack_17_a_state_file_in_a_folder_of_its_own"]),
     (
         "criteria or evidence that the reviewer of `qr reconcile`",
         &[
