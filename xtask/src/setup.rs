@@ -28,6 +28,7 @@ const NEEDED: &[Needed] = &[
     Needed { program: "setsid", debian_package: "util-linux" },
     Needed { program: "sqlite3", debian_package: "sqlite3" },
     Needed { program: "ssh-keygen", debian_package: "openssh-client" },
+    Needed { program: "tmux", debian_package: "tmux" },
     Needed { program: "unshare", debian_package: "util-linux" },
 ];
 

@@ -23,7 +23,7 @@ pub fn of(project: &Project, ledger: &Ledger, review: &Review) -> Result<Option<
         [] => built_in_rules()?,
         rules => rules.to_vec(),
     };
-    let seen = gate.planner(None)?.at_gate(rules, review);
+    let seen = gate.planner(None)?.at_gate(rules, &gate.config.policy, review);
     let mut why: Vec<String> = vec![];
     let mut reasons: Vec<_> = seen.advisory.iter().map(|(_, reason)| *reason).collect();
     reasons.sort_unstable();
@@ -34,6 +34,9 @@ pub fn of(project: &Project, ledger: &Ledger, review: &Review) -> Result<Option<
     }
     if seen.unasked > 0 {
         why.push(format!("a gate would ask {}", counted(seen.unasked, "question", "questions")));
+    }
+    if seen.blocked > 0 {
+        why.push(format!("a gate would not let {} pass", counted(seen.blocked, "finding", "findings")));
     }
     Ok(Some(Gates { count: seen.counts(), why }))
 }

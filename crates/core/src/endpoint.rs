@@ -27,6 +27,9 @@ pub struct Endpoint {
     /// with their trusted values. Which ones they are makes no other place then.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub trusted: bool,
+    /// Whether the question had only the paths of its files, because of limits that are tighter than usual.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub listed: bool,
     /// The digest of the configuration by which it was asked, where that is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub configuration: Option<Digest>,
@@ -57,6 +60,7 @@ impl Endpoint {
         self.files.extend(other.files);
         self.skipped.extend(other.skipped);
         self.trusted |= other.trusted;
+        self.listed |= other.listed;
         self.configuration = self.configuration.or(other.configuration);
         self
     }
@@ -64,6 +68,16 @@ impl Endpoint {
     /// What an answer keeps of the place it was asked at; none where there is nothing to compare. An update of a
     /// program or another configuration is the same place.
     pub fn mark(&self) -> Option<Digest> {
+        let mark = self.mark_in_full()?;
+        Some(if self.listed { Self::mark_of_listed(&mark) } else { mark })
+    }
+
+    /// The mark of the same place, where the question has only the paths of its files.
+    pub fn mark_of_listed(mark: &Digest) -> Digest {
+        Parts::new("listed/1").text(mark.as_str()).digest()
+    }
+
+    fn mark_in_full(&self) -> Option<Digest> {
         if self.programs.is_empty() && self.services.is_empty() && self.variables.is_empty() {
             return None;
         }
@@ -113,6 +127,8 @@ mod tests {
             program("/usr/bin/claude").and(service("https://api.example")),
             Endpoint { trusted: true, ..program("/usr/bin/claude") },
             Endpoint { trusted: true, ..service("https://api.example") },
+            Endpoint { listed: true, ..program("/usr/bin/claude") },
+            Endpoint { listed: true, trusted: true, ..program("/usr/bin/claude") },
         ];
         let marks: Vec<_> = all.iter().map(Endpoint::mark).collect();
         for (i, mark) in marks.iter().enumerate() {

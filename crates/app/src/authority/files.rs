@@ -15,6 +15,7 @@ use countersign_engine::installed::TrustedPlaces;
 use countersign_engine::scratch::Scratch;
 use countersign_engine::stamp::Around;
 use countersign_engine::workspace::is_gate_file;
+use countersign_engine::yaml::read_at_most;
 use std::collections::BTreeSet;
 use std::path::Path;
 
@@ -195,9 +196,9 @@ pub(super) async fn is_of_older_branch(site: &Site, source: &Source, file: &Path
     let Some(path) = file.strip_prefix(top).ok().and_then(Path::to_str) else { return false };
     let git = Git::at(top);
     let Ok(Some(base)) = git.merge_base("HEAD", commit).await else { return false };
-    match (git.file_at(&base, path).await, std::fs::read(file)) {
-        (Ok(Some(then)), Ok(now)) => then == now,
-        (Ok(None), Err(error)) => error.kind() == std::io::ErrorKind::NotFound,
-        _ => false,
+    match git.file_at(&base, path).await {
+        Ok(Some(then)) => read_at_most(file, then.len()).is_ok_and(|now| now == then),
+        Ok(None) => file.symlink_metadata().is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound),
+        Err(_) => false,
     }
 }

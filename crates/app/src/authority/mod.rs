@@ -17,6 +17,7 @@ mod started;
 pub mod trust;
 
 pub use base::base;
+pub use record::OwnCommand;
 pub use source::Source;
 pub(crate) use source::is_ci;
 pub use started::started;
@@ -28,6 +29,7 @@ use countersign_engine::config::{self, Environment, FILE_NAME, FileBytes, Flags,
 use countersign_engine::engine::Surroundings;
 use countersign_engine::git::Git;
 use countersign_engine::reviewer::checks;
+use countersign_engine::yaml::read_bounded;
 use programs::Programs;
 use record::Trusted;
 use site::Site;
@@ -213,7 +215,7 @@ async fn named_file(site: &Site, path: &Path, commit: Option<&str>) -> Result<Fi
 fn differs(root: &Path, trusted: Option<&FileBytes>, source: &Source) -> Option<String> {
     let path = root.join(FILE_NAME);
     let there = path.symlink_metadata().is_ok();
-    let bytes = std::fs::read(&path).ok();
+    let bytes = read_bounded(&path).ok();
     let used = format!("this gate uses {source}");
     match (trusted, bytes) {
         (None, None) if !there => None,

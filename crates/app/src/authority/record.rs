@@ -38,6 +38,9 @@ pub struct Trusted {
     /// The user's own file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user: Option<String>,
+    /// The review command of the user that the configuration names.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub review_command: Option<OwnCommand>,
     /// Folders of programs, beside those of the system.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub folders: Vec<PathBuf>,
@@ -49,6 +52,13 @@ pub struct Trusted {
     /// The `PATH` of the person.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
+}
+
+/// A review command in the home of the user, as it was.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OwnCommand {
+    pub name: String,
+    pub text: String,
 }
 
 /// The remote as it was when a person saw it.

@@ -11,6 +11,7 @@ use countersign_core::outcome::Outcome;
 use countersign_doors::run::layout::SETTINGS;
 use countersign_engine::config::{FILE_NAME, FileBytes, user_file};
 use countersign_engine::git::{Git, GitError, RemoteTip};
+use countersign_engine::yaml::read_bounded;
 use std::fmt;
 
 const SHORT: usize = 12;
@@ -279,7 +280,7 @@ async fn configured(site: &Site) -> Result<Option<String>, Failure> {
 
 fn own_user_file() -> Option<FileBytes> {
     let path = user_file(&environment())?;
-    let bytes = std::fs::read(&path).ok()?;
+    let bytes = read_bounded(&path).ok()?;
     Some(FileBytes { path, bytes })
 }
 

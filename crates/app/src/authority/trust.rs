@@ -10,6 +10,7 @@ use crate::author;
 use crate::ledger_place;
 use crate::project::{Project, environment};
 use crate::run_project::RunProject;
+use crate::task::own_command_of;
 use crate::{Code, Failure};
 use countersign_core::check::Check;
 use countersign_core::outcome::Outcome;
@@ -83,6 +84,14 @@ pub async fn propose(here: PathBuf, keep: &[String]) -> Result<Proposal, Failure
     if project.config.agents_may_decide {
         shown.notes.push(AGENTS_DECIDE.to_owned());
     }
+    let review_command = own_command_of(&project.config.service);
+    if let Some(own) = &review_command {
+        let same = before.as_ref().is_some_and(|before| before.review_command.as_ref() == Some(own));
+        let how = if same { "same" } else { "new or changed: read it" };
+        shown
+            .notes
+            .push(format!("the review command `/{}` of your home counts as it is now ({how})", own.name));
+    }
     shown.vouched = vouched;
     let variables = variables(keep, before.as_ref())?;
     shown.variables = changes(&variables, before.as_ref().map(|before| &before.variables));
@@ -95,6 +104,7 @@ pub async fn propose(here: PathBuf, keep: &[String]) -> Result<Proposal, Failure
         snapshot: None,
         configuration: file.filter(|_| tree.is_none()).map(|file| text(&file)),
         user,
+        review_command,
         folders,
         variables,
         home,

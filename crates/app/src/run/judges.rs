@@ -44,7 +44,8 @@ impl TrustedJudges {
         }
         let program = panelists.first().and_then(|panelist| program(&panelist.judge));
         let planner = project.planner_for(panelists)?;
-        Ok(Judging { program, rules, policy: project.config.policy.clone(), planner })
+        let trusted = self.project.trusted_commit().map(str::to_owned);
+        Ok(Judging { program, rules, policy: project.config.policy.clone(), trusted, planner })
     }
 }
 

@@ -3,7 +3,7 @@
 mod panel;
 mod reviewing;
 
-pub use panel::two_call;
+pub use panel::{own_command_of, two_call};
 pub use reviewing::{Ready, Reviewed, TaskReview, When, WithoutReview, begin};
 
 use crate::Failure;

@@ -1,5 +1,6 @@
 //! The reviewers of a task in free text, the parsers of their reviews, and the prompt they get.
 
+use crate::authority::OwnCommand;
 use crate::project::Project;
 use crate::{Failure, name_a_reviewer};
 use countersign_core::cost::Price;
@@ -10,6 +11,8 @@ use countersign_engine::config::ServiceConfig;
 use countersign_engine::engine::{Judge, Panelist, TwoCall};
 use countersign_engine::git::Git;
 use countersign_engine::reviewer::Command;
+use countersign_engine::yaml::read_at_most;
+use std::io::ErrorKind;
 use std::path::PathBuf;
 
 /// All reviewers, each with a parser of its reviews.
@@ -107,8 +110,8 @@ fn with_model(mut panelist: Panelist, model: Option<&str>) -> Panelist {
     panelist
 }
 
-/// The prompt of a command: built in, of `countersign.yml`, of the project as of the base, or of the user. Never of the
-/// tree that is judged.
+/// The prompt of a command: built in, of `countersign.yml`, of the project, or of the user. At a gate both are as a person
+/// trusted them, elsewhere that of the project is as of the base. Never of the tree that is judged.
 async fn template(
     project: &Project,
     settings: &ServiceConfig,
@@ -124,20 +127,46 @@ async fn template(
     let file = format!("{COMMANDS_FOLDER}/{}", file_of(name));
     let unusable =
         |words: String| Failure::usage(format!("the review command `/{name}` cannot be used: {words}"));
-    if let Some(base) = base {
+    let trusted = project.authority.as_ref().and_then(|authority| authority.trusted.as_deref());
+    if let Some(base) = project.trusted_commit().or(base) {
         let found = Git::at(project.root.path()).file_at(base, &file).await;
         if let Some(bytes) = found.map_err(|error| unusable(error.to_string()))? {
             return words_of(bytes).map_err(|words| unusable(format!("{file}: {words}")));
         }
     }
-    let own = std::env::var_os("HOME").map(|home| PathBuf::from(home).join(&file));
-    if let Some(own) = own.filter(|path| path.is_file()) {
-        let bytes = std::fs::read(&own).map_err(|error| unusable(error.to_string()))?;
-        return words_of(bytes).map_err(|words| unusable(format!("{}: {words}", own.display())));
+    let own = match trusted {
+        Some(trusted) => trusted.review_command.clone().filter(|own| own.name == name),
+        None => own_command(name).map_err(unusable)?,
+    };
+    if let Some(own) = own {
+        return Ok(own.text);
     }
     Err(Failure::usage(format!("there is no review command `/{name}`")).hint(format!(
         "commit {file}, write the prompt in `review.prompt`, or use the built-in `/{REVIEW_TASK}`"
     )))
+}
+
+/// The command that the user has in the own home, where the configuration names one that the project may lack.
+pub fn own_command_of(settings: &ServiceConfig) -> Option<OwnCommand> {
+    match ReviewCommand::of(&settings.command) {
+        Ok(ReviewCommand::Words { name, .. }) if settings.prompt.is_none() && name != REVIEW_TASK => {
+            own_command(&name).ok().flatten()
+        }
+        _ => None,
+    }
+}
+
+fn own_command(name: &str) -> Result<Option<OwnCommand>, String> {
+    let Some(home) = std::env::var_os("HOME") else { return Ok(None) };
+    let path = PathBuf::from(home).join(format!("{COMMANDS_FOLDER}/{}", file_of(name)));
+    match read_at_most(&path, MAX_COMMAND_BYTES) {
+        Ok(bytes) => {
+            let text = words_of(bytes).map_err(|words| format!("{}: {words}", path.display()))?;
+            Ok(Some(OwnCommand { name: name.to_owned(), text }))
+        }
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error.to_string()),
+    }
 }
 
 fn words_of(bytes: Vec<u8>) -> Result<String, String> {

@@ -1,9 +1,13 @@
 //! Whether gates count what was ruled. It is computed when a ruling is used, and never stored: by what is trusted now, and
 //! by where the reviewer was asked then.
 
-use super::{By, RecordedAnswer, Round};
+use super::{By, RecordedAnswer, Review, Round};
 use crate::digest::{Digest, Key};
+use crate::judge::{RoundEnd, judge};
+use crate::outcome::NoVerdict;
 use crate::plan::{Assignment, Candidate};
+use crate::policy::Policy;
+use crate::rule::Rule;
 use std::collections::HashMap;
 
 /// Why a gate does not count an answer.
@@ -11,7 +15,7 @@ use std::collections::HashMap;
 pub enum Advisory {
     /// A gate would not ask this: its rule or its reviewer is not in the trusted configuration.
     OtherQuestion,
-    /// The reviewer was asked at another place: program, scripts, service or variables.
+    /// The reviewer was asked at another place: program, scripts, service, variables or limits of its questions.
     OtherPlace,
     /// The author ruled.
     OwnWord,
@@ -22,7 +26,7 @@ impl Advisory {
         match self {
             Self::OtherQuestion => "its rule or its reviewer is not in the trusted configuration",
             Self::OtherPlace => {
-                "its reviewer was asked with a program, scripts or variables that are not the trusted ones"
+                "its reviewer was asked with a program, scripts, variables or limits that are not the trusted ones"
             }
             Self::OwnWord => "its author ruled",
         }
@@ -43,11 +47,13 @@ pub struct AtGate {
     pub advisory: Vec<(usize, Advisory)>,
     /// How many questions it would ask that have no answer which it counts.
     pub unasked: usize,
+    /// How many findings of a pass it would not let pass: it has other severities, or another policy.
+    pub blocked: usize,
 }
 
 impl AtGate {
-    /// What a gate that asks `asks` about the same work makes of the answers of a round.
-    pub fn of(round: &Round, asks: &[Assignment]) -> Self {
+    /// What a gate that asks `asks` about the same work, by these rules and this policy, makes of the answers of a round.
+    pub fn of(review: &Review, round: &Round, asks: &[Assignment], rules: &[Rule], policy: &Policy) -> Self {
         let mut wanted: HashMap<_, &Candidate> = HashMap::new();
         for candidate in asks.iter().flat_map(|assignment| &assignment.candidates) {
             wanted.insert(&candidate.key, candidate);
@@ -58,23 +64,30 @@ impl AtGate {
             (_, Some(candidate)) if !candidate.counts(given.place.as_ref()) => Some(Advisory::OtherPlace),
             _ => None,
         };
-        let answered = |assignment: &Assignment| {
-            let counted = |candidate: &Candidate| {
-                round.answers.get(&candidate.key).is_some_and(|given| why(&candidate.key, given).is_none())
-            };
-            assignment.candidates.iter().any(counted)
+        let counted = |assignment: &Assignment| {
+            assignment.candidates.iter().find_map(|candidate| {
+                let given = round.answers.get(&candidate.key)?;
+                let counts = why(&candidate.key, given).is_none();
+                counts.then(|| &review.standing_answer(&candidate.key, given).answer)
+            })
         };
         let advisory = round.assignments.iter().enumerate().filter_map(|(index, assignment)| {
             let (key, given) = round.answer_to(assignment)?;
             Some((index, why(key, given)?))
         });
         // Where a gate would ask nothing, there is nothing that it counts.
-        let unasked = asks.iter().filter(|one| !answered(one)).count().max(usize::from(asks.is_empty()));
-        Self { advisory: advisory.collect(), unasked }
+        let unasked =
+            asks.iter().filter(|one| counted(one).is_none()).count().max(usize::from(asks.is_empty()));
+        let threshold = policy.threshold(review.attempts + 1);
+        let judgement = judge(rules, asks, threshold, policy.accept_bare_verdicts, |assignment| {
+            counted(assignment).ok_or(NoVerdict::Unavailable)
+        });
+        let blocked = if round.end == Some(RoundEnd::Pass) { judgement.blocking.len() } else { 0 };
+        Self { advisory: advisory.collect(), unasked, blocked }
     }
 
     pub fn counts(&self) -> bool {
-        self.advisory.is_empty() && self.unasked == 0
+        self.advisory.is_empty() && self.unasked == 0 && self.blocked == 0
     }
 }
 
@@ -87,6 +100,7 @@ mod tests {
     fn where_a_gate_asks_nothing_it_counts_nothing() {
         let submission = Submission::new(&[], vec![], vec![], None);
         let round = Round::new(1, submission, [].into(), vec![]);
-        assert!(!AtGate::of(&round, &[]).counts());
+        let seen = AtGate::of(&Review::default(), &round, &[], &[], &Policy::default());
+        assert!(!seen.counts());
     }
 }

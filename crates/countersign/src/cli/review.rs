@@ -66,7 +66,7 @@ pub struct ReviewOptions {
     #[arg(long, value_name = "AGENT", value_parser = countersign_app::author::named)]
     pub author: Option<Vendor>,
     /// Judge as a gate does: by the trusted configuration only, whatever lies in the folder
-    #[arg(long, conflicts_with_all = ["criterion", "guidance", "config_from"])]
+    #[arg(long, conflicts_with_all = ["criterion", "guidance", "config_from", "max_inline_files"])]
     pub gate: bool,
     /// A name that stays the same over retries, so that attempts are counted
     #[arg(long, value_name = "NAME")]

@@ -234,3 +234,28 @@ fn attack_17_commits_that_no_branch_has_passed() {
     assert!(Path::new(&case.root()).exists());
     row("a commit before any person trusted the project", "hook", "holds", "the message");
 }
+
+/// A reviewer that gets the paths of files, and does not open them, sees nothing. The question has the same key.
+#[test]
+fn attack_17_limits_that_hide_the_contents() {
+    for tight in ["--max-inline-files", "--config"] {
+        let case = Case::new();
+        let limits = case.project.home().join("limits.yml");
+        let text = format!("{}limits: {{prompt_bytes: 1024}}\n", config("[python3, judge.py]"));
+        fs::write(&limits, text).unwrap();
+        case.project.write("a.md", format!("{}BAD\n", "fine\n".repeat(300)));
+        let value = if tight == "--config" { limits.to_str().unwrap() } else { "0" };
+        let ran = case.project.run(&["review", "a.md", tight, value]).exits(0);
+        assert!(ran.stdout.contains("gates do not count it"), "{tight}: {ran:?}");
+        judged(&Running::start(&mut case.agent(&["review", "--gate", "a.md"])).wait());
+        let refused =
+            Running::start(&mut case.agent(&["review", "--gate", "--max-inline-files", "0"])).wait();
+        assert!(refused.code == 2 && refused.stderr.contains("--max-inline-files"), "{refused:?}");
+    }
+    row(
+        "--max-inline-files or limits that show only paths, before the gate asks",
+        "review --gate",
+        "asked again with the contents; the flag is refused at a gate",
+        "review says that gates do not count it",
+    );
+}

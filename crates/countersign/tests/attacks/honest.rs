@@ -19,8 +19,8 @@ rulings = [{"criterion": c["name"], "passed": passed, "feedback": "there is a BA
 print(json.dumps({"passed": passed, "feedback": "f", "criteria_results": rulings}))
 "#;
 
-struct Flow {
-    project: Project,
+pub struct Flow {
+    pub project: Project,
     repository: Repository,
     path: String,
     program: PathBuf,
@@ -28,7 +28,7 @@ struct Flow {
 
 impl Flow {
     /// A repository with one commit, whose reviewer is this command.
-    fn new(command: &str) -> Self {
+    pub fn new(command: &str) -> Self {
         let flow = Self::uncommitted(command);
         flow.repository.commit("first");
         flow
@@ -42,7 +42,7 @@ impl Flow {
         Self { project, repository, path: std::env::var("PATH").unwrap(), program }
     }
 
-    fn command(&self, args: &[&str]) -> Command {
+    pub fn command(&self, args: &[&str]) -> Command {
         let template = self.project.command(args);
         let mut command = Command::new(&self.program);
         command.args(args).current_dir(self.project.root());
@@ -70,7 +70,7 @@ impl Flow {
     }
 
     /// The agent has its change judged.
-    fn gate(&self) -> Ran {
+    pub fn gate(&self) -> Ran {
         self.gate_in(self.project.root())
     }
 
@@ -89,11 +89,11 @@ impl Flow {
         Running::fed(command.current_dir(folder), input.to_string().as_bytes()).wait().exits(0)
     }
 
-    fn asked(&self) -> usize {
+    pub fn asked(&self) -> usize {
         fs::read_to_string(self.project.home().join("asked")).unwrap_or_default().lines().count()
     }
 
-    fn topic(&self) -> &Self {
+    pub fn topic(&self) -> &Self {
         self.repository.git(["checkout", "-q", "-b", "topic"]);
         self
     }
@@ -106,9 +106,9 @@ fn config(command: &str, more: &str) -> String {
     )
 }
 
-const PYTHON: &str = "[python3, judge.py]";
+pub const PYTHON: &str = "[python3, judge.py]";
 
-fn executable(path: &Path, text: &str) {
+pub fn executable(path: &Path, text: &str) {
     fs::create_dir_all(path.parent().unwrap()).unwrap();
     fs::write(path, text).unwrap();
     fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();

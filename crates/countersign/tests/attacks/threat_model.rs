@@ -135,8 +135,22 @@ const ROWS: &[(&str, &[&str])] = &[
     ),
     (
         "files that steer later work",
-        &["attack_17_files_that_steer_later_work", "attack_17_what_steers_the_gate_is_known_by_its_path"],
+        &[
+            "attack_17_files_that_steer_later_work",
+            "attack_17_prompts_that_become_a_link",
+            "attack_17_what_steers_the_gate_is_known_by_its_path",
+            "attack_17_our_own_files_steer_in_folders_below_too",
+            "attack_17_what_links_among_gate_files_lead_to_steers_as_well",
+        ],
     ),
+    (
+        "a review prompt that is committed on",
+        &[
+            "attack_17_a_review_prompt_that_nobody_trusted",
+            "attack_17_a_review_command_of_the_home_counts_as_it_was_trusted",
+        ],
+    ),
+    ("a named pipe in place of a file", &["attack_17_a_pipe_in_place_of_a_file"]),
     ("push to the default branch", &[]),
     ("a pull request that edits its own workflow", &[]),
     (
@@ -174,6 +188,7 @@ const ROWS: &[(&str, &[&str])] = &[
         &[
             "attack_17_a_module_that_is_edited_only_while_a_plain_review_asks",
             "attack_17_a_question_does_not_choose_the_policy_of_a_gate",
+            "attack_17_limits_that_hide_the_contents",
         ],
     ),
     ("a dispute with another `PATH`", &["attack_17_a_dispute_is_judged_as_at_a_gate"]),
@@ -236,6 +251,7 @@ const ROWS: &[(&str, &[&str])] = &[
         "`PLAN.md` or `tasks.md` edited to complete",
         &[
             "attack_17_a_plan_edited_to_complete_passes_nothing",
+            "attack_17_a_task_of_another_project_of_the_repository_releases_nothing",
             "attack_17_skipped_and_unblocked_by_hand_do_not_count",
             "attack_17_status_shows_a_plan_that_disagrees_and_reconcile_sets_it_right",
             "attack_17_the_words_of_a_task_are_those_of_the_base_also_when_it_is_renamed",
@@ -276,6 +292,7 @@ const ROWS: &[(&str, &[&str])] = &[
             "attack_17_what_the_record_contradicts_does_not_pass",
         ],
     ),
+    ("a state file of `qr` that is written by hand", &["attack_17_a_state_file_in_a_folder_of_its_own"]),
     (
         "criteria or evidence that the reviewer of `qr reconcile`",
         &[

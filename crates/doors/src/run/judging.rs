@@ -32,6 +32,8 @@ pub struct Judging {
     pub policy: Policy,
     /// The program of the first reviewer, where it is one.
     pub program: Option<String>,
+    /// The commit whose files are trusted, prompts among them; none where only the built-in rules are.
+    pub trusted: Option<String>,
     /// The planner of a project in the folder of the work.
     pub planner: Planner,
 }
@@ -107,7 +109,7 @@ impl TaskRun<'_> {
         let folder = self.repo.folder(&self.checkpoint.place);
         let mut judging =
             self.judges.at(&self.checkpoint.base, folder).await.map_err(RunError::Configuration)?;
-        if let Some(words) = self.review_prompt(&change, judging.program.as_deref()).await? {
+        if let Some(words) = self.review_prompt(&change, &judging).await? {
             judging.rules.iter_mut().for_each(|rule| add_guidance(rule, &words));
         }
         let engine = self.engine.replanned(judging.planner);
@@ -145,18 +147,25 @@ impl TaskRun<'_> {
         Ok(Judged { engine, ticket, stored, change, fixed: self.checkpoint.fixed })
     }
 
-    /// The review prompt of the project, as of the base, so that no change chooses it. The rest follows in sections.
-    async fn review_prompt(
-        &self,
-        change: &Change,
-        program: Option<&str>,
-    ) -> Result<Option<String>, RunError> {
+    /// The review prompt of the project, as it is trusted: an agent may have committed another one. The rest follows in sections.
+    async fn review_prompt(&self, change: &Change, judging: &Judging) -> Result<Option<String>, RunError> {
         let git = self.repo.at(&self.checkpoint.place);
         let prompts = self.layout.prompts();
         let folder = prompts.strip_prefix(&self.layout.root).unwrap_or(&prompts);
-        let candidates = prompt_files::candidates(folder, "review", program);
+        let candidates = prompt_files::candidates(folder, "review", judging.program.as_deref());
         let names: Vec<&str> = candidates.iter().map(|path| path.to_str().unwrap_or_default()).collect();
-        let found = git.first_file_at(&self.checkpoint.base, &names).await.map_err(RepoError::from)?;
+        let of_base = git.first_file_at(&self.checkpoint.base, &names).await.map_err(RepoError::from)?;
+        let found = match &judging.trusted {
+            Some(commit) => git.first_file_at(commit, &names).await.map_err(RepoError::from)?,
+            None => None,
+        };
+        if found != of_base {
+            let changed = of_base.as_ref().or(found.as_ref()).and_then(|(at, _)| names.get(*at));
+            self.say(ProgressEvent::Warning(format!(
+                "{} was changed on the main branch and not yet trusted: the review uses the trusted version",
+                changed.unwrap_or(&"the review prompt")
+            )));
+        }
         let Some((which, bytes)) = found else { return Ok(None) };
         let template = prompt_files::parse(&candidates[which], bytes).map_err(RunError::template)?;
         let checklist = task_prompt::checklist(self.task);

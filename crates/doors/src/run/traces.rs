@@ -25,7 +25,7 @@ pub(super) fn passages(layout: &Layout, traces: &[String]) -> String {
 }
 
 fn read(file: &Path) -> String {
-    let small = std::fs::metadata(file).is_ok_and(|found| found.len() <= FILE_BYTES);
+    let small = std::fs::metadata(file).is_ok_and(|found| found.is_file() && found.len() <= FILE_BYTES);
     small.then(|| std::fs::read_to_string(file).ok()).flatten().unwrap_or_default()
 }
 

@@ -174,7 +174,13 @@ impl Driver<'_> {
                 continue;
             }
             let call = CallId::new(random()?);
-            let place = self.engine.0.planner.panel.place(&reviewer).await;
+            let planner = &self.engine.0.planner;
+            let mut place = planner.panel.place(&reviewer).await;
+            let round = stored.review.round();
+            place.listed = round.is_some_and(|round| {
+                let asked = round.assignments.get(assignment);
+                asked.is_some_and(|asked| planner.lists(asked, &round.submission, &reviewer))
+            });
             asks.push((Question { key, call, assignment, reviewer, place }, repair));
         }
         if asks.is_empty() {

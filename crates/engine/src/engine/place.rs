@@ -132,7 +132,9 @@ pub(super) fn files(programs: &[String]) -> Vec<ProgramFile> {
 /// The version in the package that a file belongs to, without starting anything.
 fn version(file: &Path) -> Option<String> {
     let package = file.ancestors().skip(1).take(PACKAGE_LEVELS).map(|folder| folder.join("package.json"));
-    let short = |path: &PathBuf| std::fs::metadata(path).is_ok_and(|found| found.len() <= PACKAGE_MAX_BYTES);
+    let short = |path: &PathBuf| {
+        std::fs::metadata(path).is_ok_and(|found| found.is_file() && found.len() <= PACKAGE_MAX_BYTES)
+    };
     let text = std::fs::read(package.into_iter().find(short)?).ok()?;
     let package: serde_json::Value = serde_json::from_slice(&text).ok()?;
     let version = text::visible_line(package.get("version")?.as_str()?).into_owned();

@@ -4,12 +4,14 @@
 use super::ask::Worded;
 use super::submitted_change::SubmittedChange;
 use super::{EngineError, Panel, Result};
+use crate::config::DEFAULT_BYTES;
 use crate::fresh::now_ms;
 use crate::ledger::Ledger;
 use crate::workspace::{self, Changed, Root};
 use countersign_core::cost::Budget;
 use countersign_core::criterion::Criterion;
 use countersign_core::digest::Digest;
+use countersign_core::endpoint::Endpoint;
 use countersign_core::ids::Subject;
 use countersign_core::plan::{self, Assignment, Plan, Reviewer};
 use countersign_core::policy::{self, GateFiles, Policy};
@@ -68,6 +70,16 @@ pub struct Bounds {
     pub reply_bytes: usize,
 }
 
+impl Bounds {
+    /// Whether a question shows the contents of these files.
+    fn show(&self, files: &[Material]) -> bool {
+        // What is not text is a line in the prompt, whatever its size.
+        let text = files.iter().filter(|file| file.content == Content::Text);
+        let bytes = text.map(|file| file.size_bytes).sum();
+        prompt::fits_inline(files.len(), bytes, self.max_inline_files, self.prompt_bytes)
+    }
+}
+
 /// Makes plans for one project.
 #[derive(Clone)]
 pub struct Planner {
@@ -116,16 +128,41 @@ impl Planner {
             submission.steers_gate = person && !handed.change().gate_files().is_empty();
         }
         submission.rules_from.clone_from(&self.rules_from);
-        let plan = plan::plan(&request.rules, &submission, reviewers, self.redaction.identity())?;
+        let mut plan = plan::plan(&request.rules, &submission, reviewers, self.redaction.identity())?;
+        self.mark_listed(&mut plan.assignments, &submission);
         Ok(Prepared { request, submission, plan })
     }
 
-    /// What a gate with this planner and these rules makes of the latest round of a review.
-    pub fn at_gate(&self, mut rules: Vec<Rule>, review: &Review) -> AtGate {
+    /// What a gate with this planner, these rules and this policy makes of the latest round of a review.
+    pub fn at_gate(&self, mut rules: Vec<Rule>, policy: &Policy, review: &Review) -> AtGate {
         super::redact::rules(&self.redaction, &mut rules);
         let Some(round) = review.round() else { return AtGate { unasked: 1, ..AtGate::default() } };
         let asks = plan::plan(&rules, &round.submission, &self.reviewers(), self.redaction.identity());
-        AtGate::of(round, &asks.map(|plan| plan.assignments).unwrap_or_default())
+        let mut asks = asks.map(|plan| plan.assignments).unwrap_or_default();
+        self.mark_listed(&mut asks, &round.submission);
+        AtGate::of(review, round, &asks, &rules, policy)
+    }
+
+    /// Whether a reviewer gets only the paths of the files, where the usual limits would show it their contents. The key is
+    /// the same, so the place of the answer says it: who sets tight limits must not get an answer that others use.
+    pub(super) fn lists(&self, assignment: &Assignment, submission: &Submission, reviewer: &str) -> bool {
+        let reads = self.panel.find(reviewer).is_none_or(|(panelist, _)| panelist.reads_files());
+        if !reads || submission.change.is_some() {
+            return false;
+        }
+        let files = materials(assignment, submission);
+        let usual = Bounds { max_inline_files: None, prompt_bytes: DEFAULT_BYTES.into(), ..self.bounds };
+        !self.bounds.show(&files) && usual.show(&files)
+    }
+
+    fn mark_listed(&self, assignments: &mut [Assignment], submission: &Submission) {
+        for assignment in assignments {
+            let listed = |name: &str| self.lists(assignment, submission, name);
+            let listed: Vec<bool> = assignment.candidates.iter().map(|one| listed(&one.reviewer)).collect();
+            for (candidate, _) in assignment.candidates.iter_mut().zip(listed).filter(|(_, listed)| *listed) {
+                candidate.place = candidate.place.as_ref().map(Endpoint::mark_of_listed);
+            }
+        }
     }
 
     /// A question as it would be asked, and whether it has to be.
@@ -198,12 +235,7 @@ impl Planner {
         submission: &Submission,
         reads: bool,
     ) -> Result<Vec<ShownFile>, Changed> {
-        // What is not text is a line in the prompt, whatever its size.
-        let text = files.iter().filter(|file| file.content == Content::Text);
-        let bytes = text.map(|file| file.size_bytes).sum();
-        let bounds = self.bounds;
-        let inline =
-            !reads || prompt::fits_inline(files.len(), bytes, bounds.max_inline_files, bounds.prompt_bytes);
+        let inline = !reads || self.bounds.show(files);
         let mut shown = vec![];
         for file in files {
             let body = if inline { workspace::read_body(&self.root, file).await? } else { Body::Listed };

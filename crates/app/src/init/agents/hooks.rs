@@ -3,13 +3,16 @@
 use super::edit::{Fault, SpannedValue};
 use super::json_list;
 use countersign_engine::programs::{Hook, PROGRAMS};
+use countersign_engine::yaml::read_at_most;
 use serde_json::{Value, json};
 use std::path::Path;
+
+const SETTINGS_MAX_BYTES: usize = 64 * 1024 * 1024;
 
 /// Whether settings in a folder name our hook, also where they are invalid.
 pub fn names_hook(folder: &Path) -> bool {
     let named = |hook: Hook| {
-        let text = std::fs::read(folder.join(hook.file)).unwrap_or_default();
+        let text = read_at_most(&folder.join(hook.file), SETTINGS_MAX_BYTES).unwrap_or_default();
         String::from_utf8_lossy(&text).contains(&command(hook))
     };
     PROGRAMS.hooks().any(named)

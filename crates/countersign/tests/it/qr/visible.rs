@@ -57,6 +57,28 @@ fn a_pass_written_by_hand_is_no_secret() {
     assert!(qr(&project, &["gate"]).exits(1).stderr.contains(UNRECORDED));
 }
 
+/// The folder is named by the caller, and the file in it is the source by the document: that nobody ruled is said.
+#[test]
+fn attack_17_a_state_file_in_a_folder_of_its_own() {
+    let project = decomposed(&plain_items(1));
+    qr(&project, &["record", "plan-001", "FAIL", "--finding", "bad"]).exits(0);
+    let forged = project.read(FILE).replace("\"FAIL\"", "\"PASS\"").replace("\"bad\"", "null");
+    project.write("other/qr-plan-code.json", forged);
+    let args = ["qr", "gate", "--state-dir", "other", "--phase", "plan-code", "--json"];
+    let json = project.run(&args).exits(0).json();
+    assert!(
+        json["warnings"].to_string().contains("no record says who passed these items: plan-001"),
+        "{json}"
+    );
+    assert_eq!(json["advisory"], true, "{json}");
+    countersign_testkit::attack_row(
+        "a state file written by hand in a folder of its own",
+        "qr gate",
+        "the answer of the document, advisory",
+        "a warning; `advisory`",
+    );
+}
+
 #[test]
 fn attack_17_an_acceptance_written_by_hand_is_no_persons() {
     let project = project();

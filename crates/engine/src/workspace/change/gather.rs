@@ -1,5 +1,6 @@
 //! Compares the files as they are with a base, by git in a room of our own.
 
+use super::gate_files::linked;
 use super::parse::{Defect, Parser};
 use super::{Change, ChangeLimits, ChangedFile, FileKind, Shape};
 use crate::git::{Git, GitError, Kept, Snapshot, Unseen, UnseenReason};
@@ -61,7 +62,8 @@ pub async fn change(root: &Root, wanted: &ChangeWanted) -> Result<Change, Change
     if files.is_empty() {
         return Err(ChangeError::Empty { base: wanted.base.clone() });
     }
-    Ok(Change { base: wanted.base.clone(), fingerprint: named(wanted, &list), files, tree, seen: vec![] })
+    let (base, fingerprint, linked) = (wanted.base.clone(), named(wanted, &list), linked(root.path()));
+    Ok(Change { base, fingerprint, files, tree, seen: vec![], linked })
 }
 
 /// Names the state of the files against the base, as [`Change::fingerprint`] does.

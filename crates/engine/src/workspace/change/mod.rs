@@ -3,16 +3,17 @@
 //! the files, against the base. Index, objects and files of the user stay as they are: the copy and the objects
 //! it needs are in a folder that is gone afterwards.
 
+mod gate_files;
 mod gather;
 mod parse;
 
-use crate::programs::PROGRAMS;
 use countersign_core::digest::Digest;
 use countersign_core::submission::Content;
 use countersign_core::text::{counted, neutralise_name};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
+pub use gate_files::is_gate_file;
 pub use gather::{ChangeError, ChangeWanted, change, fingerprint, listed};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,6 +51,8 @@ pub struct Change {
     pub tree: Option<String>,
     /// The gate files that a person has seen as they are.
     pub seen: Vec<String>,
+    /// What links in place of gate files lead to.
+    pub linked: Vec<String>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -171,80 +174,4 @@ fn folders(files: &[ChangedFile], depth: usize) -> String {
         let _ = writeln!(out, "- {name}: {count}, {}", plus_minus(files));
     }
     out
-}
-
-/// Files that configure the gate: an unseen change of them would choose the judge of all later work. Those
-/// of agent programs come beside them; one that ends in `/` stands for everything below it.
-const GATE_FILES: [&str; 7] = [
-    "countersign.yml",
-    "countersign.signers",
-    "spec-runner.config.yaml",
-    "spec/executor.config.yaml",
-    "spec/prompts/",
-    ".countersign/",
-    ".deepwork/jobs/",
-];
-
-impl Change {
-    /// The gate files among what changed, under their old names too, without those that a person has seen.
-    pub fn gate_files(&self) -> Vec<&str> {
-        let names = self.files.iter().flat_map(|file| [Some(&file.path), file.old_path.as_ref()]);
-        let unseen = |path: &&String| is_gate_file(path) && !self.seen.contains(path);
-        names.flatten().filter(unseen).map(String::as_str).collect()
-    }
-}
-
-/// Whether a changed path is a gate file, lies below a gate folder, or stands where such a folder or one above it was: a
-/// link in place of `.claude` or `spec` brings other gate files with it. Some disks do not tell `.Claude` from `.claude`.
-pub fn is_gate_file(path: &str) -> bool {
-    let path = path.to_ascii_lowercase();
-    let of_programs = PROGRAMS.all().flat_map(|program| program.gate_files);
-    GATE_FILES.iter().chain(of_programs).any(|gate| {
-        let gate = gate.to_ascii_lowercase();
-        match gate.strip_prefix(path.as_str()) {
-            Some(rest) => rest.is_empty() || rest.starts_with('/'),
-            None => gate.ends_with('/') && path.starts_with(&gate),
-        }
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn attack_17_what_steers_the_gate_is_known_by_its_path() {
-        for (path, is) in [
-            ("countersign.yml", true),
-            ("docs/countersign.yml", false),
-            ("spec/prompts/review.md", true),
-            // It became a link, a file or a submodule.
-            ("spec/prompts", true),
-            ("spec", true),
-            (".claude", true),
-            (".github", true),
-            ("spe", false),
-            ("spec/prompts.md", false),
-            ("countersign.signers", true),
-            (".Claude/Settings.json", true),
-            (".claude/agents/judge.md", true),
-            (".claude/skills/x/SKILL.md", true),
-            (".claude/hooks/stop.sh", true),
-            (".claude/CLAUDE.md", false),
-            (".opencode/plugin/x.ts", true),
-            (".qwen/settings.json", true),
-            (".gemini/extensions/x/gemini-extension.json", true),
-            (".github/hooks/x.json", true),
-            (".github/workflows/ci.yml", false),
-            ("AGENTS.md", false),
-            (".claude/settings.json", true),
-            (".claude/settings.json.bak", false),
-            (".codex/hooks.json", true),
-            (".mcp.json", true),
-            ("opencode.jsonc", true),
-            ("src/main.rs", false),
-        ] {
-            assert_eq!(is_gate_file(path), is, "{path}");
-        }
-    }
 }
