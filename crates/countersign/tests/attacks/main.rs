@@ -8,6 +8,7 @@ mod hidden;
 mod honest;
 mod judge;
 mod kit;
+mod ledger;
 mod rules;
 mod same_bytes;
 mod steered;
