@@ -153,11 +153,14 @@ fn pruned(done: &Pruned) -> String {
         false => ("removed", counted(done.reviews.len(), "review", "reviews")),
     };
     let _ = writeln!(text, "{verb} the contents of {} in {reviews}", counted_events(done.events));
-    if done.kept_for_failures > 0 {
-        let _ = writeln!(text, "kept: {} old, with failures that still stand", done.kept_for_failures);
-    }
-    if done.kept_for_stops > 0 {
-        let _ = writeln!(text, "kept: {} old, which stop their subjects", done.kept_for_stops);
+    for (kept, why) in [
+        (done.kept_for_failures, "failures still stand on their files"),
+        (done.kept_for_stops, "they stop their subjects"),
+    ] {
+        if kept > 0 {
+            let kept = counted(usize::try_from(kept).unwrap_or(usize::MAX), "old review", "old reviews");
+            let _ = writeln!(text, "kept: {kept}, because {why}");
+        }
     }
     text
 }
