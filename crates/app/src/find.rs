@@ -26,7 +26,11 @@ pub async fn meant(project: &Project, ledger: &Ledger, typed: &str) -> Result<Re
     }
     match ids.as_slice() {
         [only] => Ok(only.clone()),
-        [] => Err(not_found(typed)),
+        [] if ledger.find_imported(typed).await?.is_empty() => Err(not_found(typed)),
+        [] => Err(Failure::not_found(format!(
+            "`{typed}` was imported: it is shown, and counts for nothing here"
+        ))
+        .hint(format!("`countersign log {typed}` shows its events"))),
         several => {
             let ids: Vec<&str> = several.iter().map(ReviewId::as_str).collect();
             Err(ambiguous(format!("`{typed}` is the beginning of several reviews"))

@@ -21,6 +21,7 @@ mod gates;
 pub mod hook;
 pub mod init;
 pub mod jobs;
+pub mod ledger;
 pub mod ledger_place;
 pub mod log;
 #[cfg(test)]

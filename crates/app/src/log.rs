@@ -1,14 +1,15 @@
 //! History: reviews, newest first, or the events of one, in order.
 
-use crate::Failure;
-use crate::answer::v1::{Answer, Entry, Events, Log, ReviewRow, Reviews, Row};
+use crate::answer::v1::{Answer, Entry, Events, ImportedRow, Log, ReviewRow, Reviews, Row};
+use crate::author::actor;
 use crate::doors::DOORS;
-use crate::find::{meant, no_ledger};
+use crate::find::{ambiguous, meant, no_ledger};
 use crate::project::Project;
+use crate::{Code, Failure};
 use countersign_core::ids::{ReviewId, Subject};
 use countersign_core::outcome::Outcome;
 use countersign_core::review::{Round, State};
-use countersign_engine::ledger::{self, Filter, Ledger};
+use countersign_engine::ledger::{self, Filter, Ledger, LedgerError};
 
 /// How many reviews are read at once; filters may drop most of them.
 const PAGE: u32 = 500;
@@ -21,6 +22,10 @@ pub struct LogQuery {
     /// Reviews opened before this one, or events after this number: the next page.
     pub from: Option<u64>,
     pub verify: bool,
+    /// Reviews of other ledgers instead, which were imported.
+    pub imported: bool,
+    /// Hears how many events of how many are checked.
+    pub tell: Option<fn(u64, u64)>,
     /// Only reviews that changed since then, in milliseconds.
     pub since_ms: Option<i64>,
     /// Only reviews with this outcome, by its name.
@@ -33,23 +38,89 @@ pub struct LogQuery {
 
 pub async fn log(project: &Project, wanted: &LogQuery) -> Result<Answer<Log>, Failure> {
     let Some(ledger) = project.existing_ledger().await? else { return Err(no_ledger()) };
-    let events_verified = if wanted.verify { Some(ledger.verify().await?) } else { None };
+    let (mut events_verified, mut prunings) = (None, None);
+    if wanted.verify {
+        let tell = &mut |done, all| wanted.tell.iter().for_each(|tell| tell(done, all));
+        events_verified = Some(ledger.verify_telling(tell).await.map_err(unverified)?);
+        prunings = Some(ledger.prunings().await?.iter().map(|(_, pruning)| pruning.into()).collect());
+    }
+    let log = Log { events_verified, prunings, ..Log::default() };
     let log = match &wanted.id {
         Some(typed) => {
-            let id = meant(project, &ledger, typed).await?;
-            let Events { events, more } =
-                events(&ledger, &id, wanted.from.unwrap_or(0), wanted.limit).await?;
+            let after = wanted.from.unwrap_or(0);
+            let (Events { events, more }, imported_from) = match imported(project, &ledger, typed).await? {
+                Some((import, id)) => {
+                    let entries = ledger.imported_events(&import, &id, after, wanted.limit.saturating_add(1));
+                    (paged(entries.await?, wanted.limit), Some(import.file))
+                }
+                None => {
+                    let id = meant(project, &ledger, typed).await?;
+                    (events(&ledger, &id, after, wanted.limit).await?, None)
+                }
+            };
             let next = events.last().filter(|_| more).map(|entry| entry.n);
-            Log { reviews: None, events: Some(events), more, next, events_verified }
+            Log { events: Some(events), more, next, imported_from, ..log }
+        }
+        None if wanted.imported => {
+            let (imported, more) = all_imported(&ledger, wanted.limit).await?;
+            Log { imported: Some(imported), more, ..log }
         }
         None => {
             let (rows, next) = matching(&ledger, wanted).await?;
             let reviews = Some(rows.iter().map(Row::from).collect());
-            Log { reviews, events: None, more: next.is_some(), next, events_verified }
+            Log { reviews, more: next.is_some(), next, ..log }
         }
     };
     ledger.close().await;
     Ok(Answer::passed(log))
+}
+
+/// Says what a person can do about tables that differ; nobody else is told a command for people.
+fn unverified(error: LedgerError) -> Failure {
+    let differs = matches!(error, LedgerError::Differs(_));
+    let failure = Failure::from(error);
+    match differs && actor().is_person() {
+        true => failure.hint("`countersign ledger rebuild` computes these tables again from the events, which are as they were recorded"),
+        false => failure,
+    }
+}
+
+/// The imported review that a text names, where this ledger has no review of its own of that name.
+async fn imported(
+    project: &Project,
+    ledger: &Ledger,
+    typed: &str,
+) -> Result<Option<(ledger::Import, ReviewId)>, Failure> {
+    let Err(failure) = meant(project, ledger, typed).await else { return Ok(None) };
+    if failure.code != Code::NotFound {
+        return Err(failure);
+    }
+    let mut found = ledger.find_imported(typed).await?;
+    match found.len() {
+        0 => Err(failure),
+        1 => Ok(found.pop()),
+        _ => {
+            let names: Vec<String> =
+                found.iter().map(|(import, id)| format!("{id} of {}", import.file)).collect();
+            Err(ambiguous(format!("`{typed}` is the beginning of several imported reviews"))
+                .hint(format!("type more of it: {}", names.join(", "))))
+        }
+    }
+}
+
+/// Imported reviews, those of the latest import first.
+async fn all_imported(ledger: &Ledger, limit: u32) -> Result<(Vec<ImportedRow>, bool), Failure> {
+    let mut all = vec![];
+    for import in ledger.imports().await?.into_iter().rev() {
+        let rows = ledger.imported(&import, limit.saturating_add(1)).await?;
+        all.extend(rows.iter().map(|row| ImportedRow { row: row.into(), from: import.file.clone() }));
+        if all.len() > limit as usize {
+            break;
+        }
+    }
+    let more = all.len() > limit as usize;
+    all.truncate(limit as usize);
+    Ok((all, more))
 }
 
 /// The reviews that match, newest first, and where the next page begins.
@@ -80,6 +151,10 @@ async fn matches(ledger: &Ledger, wanted: &LogQuery, row: &ledger::Row) -> Resul
         && wanted.outcome.as_deref().is_none_or(|outcome| outcome == standing)
         && wanted.subject.as_deref().is_none_or(|typed| DOORS.is_meant(row.subject.as_str(), typed));
     let Some(reviewer) = wanted.reviewer.as_deref().filter(|_| fits) else { return Ok(fits) };
+    // Who was asked in a pruned review is not known any more.
+    if row.pruned.is_some() {
+        return Ok(false);
+    }
     // Last, because it reads the whole review.
     let Some(stored) = ledger.review(&row.id).await? else { return Ok(false) };
     let asked = |round: &Round| {
@@ -127,8 +202,12 @@ fn is_interrupted(ledger: &Ledger, row: &ledger::Row) -> bool {
 }
 
 pub async fn events(ledger: &Ledger, id: &ReviewId, after_n: u64, limit: u32) -> Result<Events, Failure> {
-    let mut entries = ledger.events(id, after_n, limit.saturating_add(1)).await?;
+    Ok(paged(ledger.events(id, after_n, limit.saturating_add(1)).await?, limit))
+}
+
+/// A page of events, of which one more than its limit was read.
+fn paged(mut entries: Vec<ledger::Entry>, limit: u32) -> Events {
     let more = entries.len() > limit as usize;
     entries.truncate(limit as usize);
-    Ok(Events { events: entries.into_iter().map(Entry::from).collect(), more })
+    Events { events: entries.into_iter().map(Entry::from).collect(), more }
 }

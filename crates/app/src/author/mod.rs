@@ -6,7 +6,7 @@ mod ancestor;
 mod person;
 
 pub use account::{Account, home};
-pub use person::{NotAPerson, actor, terminal, way_out};
+pub use person::{NotAPerson, actor, require_person, terminal, way_out};
 
 use ancestor::{mark_of, marked};
 use countersign_engine::process::{Ancestor, ancestors};

@@ -1,6 +1,8 @@
 //! Whether a person gives this command: a terminal that is this process's own, and no evidence of an agent.
 
 use super::{Account, is_hidden, mark};
+use crate::{Code, Failure};
+use countersign_core::outcome::Outcome;
 use countersign_core::review::{Actor, ActorKind, Channel, Evidence};
 use rustix::fs::{fstat, major, minor};
 use rustix::io::Errno;
@@ -30,6 +32,14 @@ impl NotAPerson {
             ),
             Self::NoTerminal(why) => format!("{why}: a person must type this command in a terminal"),
         }
+    }
+}
+
+/// Refuses what is only for people, and says why this is none.
+pub fn require_person(words: &str) -> Result<(), Failure> {
+    match actor().is_person() {
+        true => Ok(()),
+        false => Err(Failure::new(Outcome::AwaitingPerson, Code::PeopleOnly, words).hint(way_out())),
     }
 }
 

@@ -5,15 +5,14 @@ use super::programs::{Steered, path_folders, variables};
 use super::record::{self, Trusted, TrustedRemote};
 use super::site::Site;
 use super::{gathered, source, started};
+use crate::Failure;
 use crate::answer::v1::trust::{GateFile, Judge, Program, Remote, Trust, Variable};
-use crate::author;
+use crate::author::{self, require_person};
 use crate::ledger_place;
 use crate::project::{Project, environment};
 use crate::run_project::RunProject;
 use crate::task::own_command_of;
-use crate::{Code, Failure};
 use countersign_core::check::Check;
-use countersign_core::outcome::Outcome;
 use countersign_engine::config::{FILE_NAME, FileBytes, Flags, user_file};
 use countersign_engine::engine::Judge as Asked;
 use countersign_engine::git::{Git, RemoteTip};
@@ -192,13 +191,6 @@ pub async fn revoke(here: PathBuf) -> Result<Trust, Failure> {
     record::revoke(&ledger, &site, &author::actor()).await?;
     ledger.close().await;
     Ok(Trust { root: site.root, ..Trust::default() })
-}
-
-fn require_person(words: &str) -> Result<(), Failure> {
-    match author::actor().is_person() {
-        true => Ok(()),
-        false => Err(Failure::new(Outcome::AwaitingPerson, Code::PeopleOnly, words).hint(author::way_out())),
-    }
 }
 
 async fn opened(site: &Site) -> Result<Ledger, Failure> {

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 pub const HEADINGS: &[(&str, &[&str])] = &[
     ("Judge", &["review", "rule", "dispute"]),
     ("Decide (people only, recorded)", &["approve", "reject", "fix", "skip", "unblock", "withdraw"]),
-    ("Look", &["status", "show", "log", "costs", "watch", "tui", "reconcile"]),
+    ("Look", &["status", "show", "log", "costs", "watch", "tui", "reconcile", "ledger"]),
     ("Doors", &["run", "retry", "output", "stop", "task", "hook", "qr", "mcp", "serve"]),
     ("Set up", &["init", "trust", "doctor", "validate", "config", "notify", "demo", "completions", "help"]),
 ];
@@ -77,6 +77,8 @@ pub enum Command {
     Show(show::ShowOptions),
     /// List reviews, or the events of one review
     Log(log::LogOptions),
+    /// Back up, export, import or prune the ledger
+    Ledger(ledger::LedgerOptions),
     /// List open reviews, and count how reviews ended
     Status,
     /// Set files right that disagree with the ledger
@@ -152,6 +154,7 @@ pub async fn dispatch(
         Command::Review(options) => review::run(&global, *options, printer, cancel).await,
         Command::Show(options) => show::run(&global, options).await,
         Command::Log(options) => log::run(&global, options).await,
+        Command::Ledger(options) => ledger::run(&global, options, printer).await,
         Command::Status => status::run(&global).await,
         Command::Reconcile(options) => reconcile::run(&global, options).await,
         Command::Rule(options) => rule::run(&global, options, printer, cancel).await,

@@ -4,7 +4,8 @@ use super::{Failure, Global};
 use crate::output::{Answer, counted, dim, local, outcome_words, paint_outcome};
 use clap::Args;
 use clap::builder::PossibleValuesParser;
-use countersign_app::answer::v1::{Entry, Log, Row};
+use countersign_app::answer::v1::ledger::Pruning;
+use countersign_app::answer::v1::{Entry, ImportedRow, Log, Row};
 use countersign_app::log::{LogQuery, log};
 use countersign_app::project::Project;
 use countersign_app::time::since;
@@ -12,9 +13,13 @@ use countersign_core::outcome::Outcome;
 use countersign_core::review::Event;
 use countersign_core::submission::Material;
 use countersign_core::text::visible_line;
+use std::io::Write;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// How many files of a submission are named.
 const NAMED: usize = 3;
+/// Shorter ledgers are checked before a person wonders.
+const LONG_EVENTS: u64 = 10_000;
 
 #[derive(Debug, Args)]
 pub struct LogOptions {
@@ -38,9 +43,12 @@ pub struct LogOptions {
     /// Only reviews for which this reviewer could be asked
     #[arg(long, value_name = "NAME", conflicts_with = "id")]
     pub reviewer: Option<String>,
-    /// Check the whole ledger against its chain first
+    /// Check the whole ledger first: its chain, every verdict and every table
     #[arg(long)]
     pub verify: bool,
+    /// Reviews of other ledgers, which were imported; no gate counts them
+    #[arg(long, conflicts_with_all = ["id", "since", "outcome", "subject", "reviewer", "from"])]
+    pub imported: bool,
 }
 
 /// The names of outcomes, as the JSON has them.
@@ -50,21 +58,44 @@ fn outcomes() -> PossibleValuesParser {
 
 pub async fn run(global: &Global, options: LogOptions) -> Result<Answer, Failure> {
     let project = Project::find(global.config.as_deref(), None)?;
-    let LogOptions { id, limit, from, since, outcome, subject, reviewer, verify } = options;
-    let wanted = LogQuery { id, limit, from, since_ms: since, outcome, subject, reviewer, verify };
+    let LogOptions { id, limit, from, since, outcome, subject, reviewer, verify, imported } = options;
+    let tell = (!global.quiet && !global.json).then_some(told as fn(u64, u64));
+    let wanted =
+        LogQuery { id, limit, from, since_ms: since, outcome, subject, reviewer, verify, imported, tell };
     let answer = log(&project, &wanted).await?;
     let text = text(&answer.own);
     Ok(Answer::of(answer, text))
 }
 
+/// Says how far a long ledger is checked, at most once for each tenth of it.
+fn told(done: u64, all: u64) {
+    static TENTHS: AtomicU64 = AtomicU64::new(0);
+    let tenths = done * 10 / all.max(1);
+    if all >= LONG_EVENTS && TENTHS.fetch_max(tenths, Ordering::Relaxed) < tenths {
+        let _ = writeln!(anstream::stderr(), "checked {done} of {all} events");
+    }
+}
+
 fn text(log: &Log) -> String {
     let mut text: String = log.reviews.iter().flatten().map(review_line).collect();
+    for ImportedRow { row, from } in log.imported.iter().flatten() {
+        let line = review_line(row);
+        let from = format!("imported from {}; no gate counts it", visible_line(from));
+        text.push_str(&format!("{}  {}\n", line.trim_end(), dim(&from)));
+    }
+    if let Some(from) = &log.imported_from {
+        text.push_str(&format!("imported from {}; no gate counts it\n", visible_line(from)));
+    }
     text.extend(log.events.iter().flatten().map(event_line));
     if text.is_empty() {
         text.push_str("no review matches\n");
     }
     if let Some(next) = log.next {
         text.push_str(&dim(&format!("more: run the same command with --from {next}, or --limit N\n")));
+    }
+    for Pruning { at_ms, by, reviews, .. } in log.prunings.iter().flatten() {
+        let reviews = counted(usize::try_from(*reviews).unwrap_or(usize::MAX), "review", "reviews");
+        text.push_str(&format!("pruned on {} by {}: {reviews}\n", local(*at_ms), visible_line(by)));
     }
     if let Some(events) = log.events_verified {
         text.push_str(&format!("events checked: {events}; none was changed or removed\n"));
@@ -75,12 +106,13 @@ fn text(log: &Log) -> String {
 pub fn review_line(row: &Row) -> String {
     let standing = row.outcome.map(|outcome| outcome.0);
     let subject = visible_line(row.subject.as_str()).into_owned();
+    let round = format!("round {}{}", row.round, if row.pruned { ", pruned" } else { "" });
     format!(
         "{}  {}  {}  {subject}  {}\n",
         dim(&local(row.changed_ms)),
         row.id,
         paint_outcome(standing, &outcome_words(standing)),
-        dim(&format!("round {}", row.round))
+        dim(&round)
     )
 }
 

@@ -14,6 +14,7 @@ mod help;
 mod hook;
 mod init;
 mod last_resort;
+mod ledger;
 mod log;
 mod mcp;
 mod notify;

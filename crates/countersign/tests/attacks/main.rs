@@ -11,6 +11,7 @@ mod kit;
 mod ledger;
 mod projects;
 mod room;
+mod record;
 mod rules;
 mod same_bytes;
 mod steered;

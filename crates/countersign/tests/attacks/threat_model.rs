@@ -392,10 +392,6 @@ const ROWS: &[(&str, &[&str])] = &[
     ),
     ("the same, and delete what is kept in the home", &["attack_17_deleting_the_record"]),
     (
-        "delete rows of the index of the ledger",
-        &["attack_17_a_failure_that_was_removed_from_the_index_is_missed"],
-    ),
-    (
         "`git clean`, a committed ledger",
         &[
             "attack_18_git_clean_leaves_the_ledger",
@@ -403,6 +399,27 @@ const ROWS: &[(&str, &[&str])] = &[
         ],
     ),
     ("a ledger where earlier versions had it", &["attack_18_a_ledger_in_the_old_place"]),
+    (
+        "delete or change rows of the ledger",
+        &[
+            "attack_17_a_failure_that_was_removed_from_the_index_is_missed",
+            "attack_18_every_row_that_disagrees_with_the_events_is_named",
+            "attack_18_rows_of_the_ledger_are_deleted_or_changed",
+            "attack_18_an_answer_that_was_referred_to_and_edited_is_seen",
+        ],
+    ),
+    (
+        "change a recorded verdict",
+        &["attack_18_a_verdict_that_its_rulings_do_not_give_is_seen_in_a_chain_that_was_computed_anew"],
+    ),
+    (
+        "import a record that says passed",
+        &[
+            "attack_18_a_forged_export_that_passed_is_imported",
+            "attack_18_an_export_that_was_edited_is_refused_with_its_line",
+        ],
+    ),
+    ("prune the ledger", &["attack_18_an_agent_prunes_or_imports", "attack_18_a_mark_alone_prunes_nothing"]),
     ("a filter or helper of `.git/config`", &["attack_17_a_filter_below_a_persons_command"]),
     ("delete the hook, the program", &[]),
     ("write a ledger of its own", &[]),

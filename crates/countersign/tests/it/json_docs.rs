@@ -32,6 +32,11 @@ fn types() -> BTreeMap<String, Value> {
     root::<v1::Status>(&mut all, "Status");
     root::<v1::Reconciled>(&mut all, "Reconciled");
     root::<v1::Log>(&mut all, "Log");
+    root::<v1::ledger::Backup>(&mut all, "Backup");
+    root::<v1::ledger::Exported>(&mut all, "Exported");
+    root::<v1::ledger::Imported>(&mut all, "Imported");
+    root::<v1::ledger::Pruned>(&mut all, "Pruned");
+    root::<v1::ledger::Rebuilt>(&mut all, "Rebuilt");
     root::<v1::Costs>(&mut all, "Costs");
     root::<v1::Checks>(&mut all, "Checks");
     root::<v1::Valid>(&mut all, "Valid");

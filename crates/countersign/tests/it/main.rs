@@ -21,6 +21,7 @@ mod jobs_files;
 mod json;
 mod json_docs;
 mod json_golden;
+mod ledger;
 mod log;
 mod logging;
 mod messages;

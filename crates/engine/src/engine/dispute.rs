@@ -34,7 +34,7 @@ pub async fn findings_named(ledger: &Ledger, typed: &str) -> Result<Vec<Disputed
         let Some(last) = rows.last() else { break };
         before = Some(last.opened_seq);
         looked_at += PAGE;
-        for row in rows.iter().filter(|row| row.subject.door() != DISPUTES) {
+        for row in rows.iter().filter(|row| row.subject.door() != DISPUTES && row.pruned.is_none()) {
             let Some(stored) = ledger.review(&row.id).await? else { continue };
             for found in found_in(&stored, typed) {
                 if !all.iter().any(|known| known.finding.id == found.finding.id) {

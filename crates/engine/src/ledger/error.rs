@@ -35,7 +35,7 @@ pub enum LedgerError {
     Tampered { seq: u64 },
     #[error("the summary of review {0} does not agree with its events")]
     Mismatch(String),
-    #[error("event {n} of review {review} says how it ended, and its recorded rulings say otherwise")]
+    #[error("the verdict in event {n} of review {review} is not what its recorded rulings give")]
     NotItsRulings { review: String, n: u64 },
     /// Each as a table, a row, and what is wrong with it.
     #[error("the tables of the ledger do not agree with its events: {}", .0.join("; "))]
@@ -113,7 +113,7 @@ impl LedgerError {
             }
             Self::Conflict => "run the command again",
             Self::Differs(_) => {
-                "a person can have these tables computed again from the events; or restore the file from a backup"
+                "a person can compute these tables again from the events, or restore the file from a backup"
             }
             Self::Tampered { .. } | Self::Mismatch(_) | Self::NotItsRulings { .. } | Self::Emptied => {
                 "the file of the ledger was edited: restore it from a backup, or move it away to start a new one; `countersign doctor` names it"

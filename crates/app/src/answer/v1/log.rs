@@ -1,6 +1,7 @@
 //! History: lists of reviews, and events of the ledger.
 
 use super::envelope::outcome_and_reason;
+use super::ledger::Pruning;
 use super::{OutcomeName, Review};
 use crate::time::rfc3339;
 use countersign_core::digest::Digest;
@@ -12,7 +13,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 /// What `log` answers.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 pub struct Log {
     /// Without an id: reviews, newest first; else null.
     pub reviews: Option<Vec<Row>>,
@@ -24,6 +25,12 @@ pub struct Log {
     pub next: Option<u64>,
     /// With `--verify`: how many events there are; else null.
     pub events_verified: Option<u64>,
+    /// With `--verify`: what was pruned; else null.
+    pub prunings: Option<Vec<Pruning>>,
+    /// With `--imported`: reviews of other ledgers; else null. They count for nothing here.
+    pub imported: Option<Vec<ImportedRow>>,
+    /// The file from which the review of these events was imported; else null.
+    pub imported_from: Option<String>,
 }
 
 /// A review in a list.
@@ -47,6 +54,8 @@ pub struct Row {
     pub opened_at: Option<String>,
     /// When its last event was recorded.
     pub changed_at: Option<String>,
+    /// Whether its events were pruned: what it was about and how it ended is all that is known.
+    pub pruned: bool,
     #[serde(skip)]
     pub changed_ms: i64,
 }
@@ -56,7 +65,20 @@ impl From<&ledger::Row> for Row {
         let ledger::Row { id, subject, round, attempts, digest, changed_ms, .. } = row.clone();
         let (outcome, reason) = outcome_and_reason(row.standing);
         let (opened_at, changed_at) = (rfc3339(row.opened_ms), rfc3339(changed_ms));
-        Self { id, subject, outcome, reason, round, attempts, digest, opened_at, changed_at, changed_ms }
+        let pruned = row.pruned.is_some();
+        Self {
+            id,
+            subject,
+            outcome,
+            reason,
+            round,
+            attempts,
+            digest,
+            opened_at,
+            changed_at,
+            pruned,
+            changed_ms,
+        }
     }
 }
 
@@ -64,9 +86,31 @@ impl From<&ledger::Stored> for Row {
     fn from(stored: &ledger::Stored) -> Self {
         let Review { id, subject, outcome, reason, round, attempts, digest, opened_at, changed_at, .. } =
             stored.into();
-        let (round, changed_ms) = (round.unwrap_or(0), stored.changed_ms);
-        Self { id, subject, outcome, reason, round, attempts, digest, opened_at, changed_at, changed_ms }
+        let (round, changed_ms, pruned) = (round.unwrap_or(0), stored.changed_ms, false);
+        Self {
+            id,
+            subject,
+            outcome,
+            reason,
+            round,
+            attempts,
+            digest,
+            opened_at,
+            changed_at,
+            pruned,
+            changed_ms,
+        }
     }
+}
+
+/// A review of another ledger.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct ImportedRow {
+    /// The review, as it was there.
+    #[serde(flatten)]
+    pub row: Row,
+    /// The file from which it was imported.
+    pub from: String,
 }
 
 /// A review in a list, as it is now.

@@ -4,6 +4,7 @@
 
 mod costs;
 mod envelope;
+pub mod ledger;
 mod log;
 mod look;
 mod problem;
@@ -19,7 +20,7 @@ mod verdict;
 
 pub use costs::{CostRow, Costs};
 pub use envelope::{Answer, Failed, Null, OutcomeName, Version};
-pub use log::{Entry, Event, Events, Log, ReviewRow, Reviews, Row};
+pub use log::{Entry, Event, Events, ImportedRow, Log, ReviewRow, Reviews, Row};
 pub use look::{
     Check, CheckState, Checks, Completions, Config, ConfigSchema, Demo, DoorFiles, Health, Help, Setting,
     Start, Step, Valid,

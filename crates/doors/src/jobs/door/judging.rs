@@ -235,7 +235,11 @@ impl Jobs {
         let Some(other) = instructions::review_at(path).filter(|other| other != own) else {
             return Ok(false);
         };
-        let Some(other) = self.engine.ledger().review(&other).await? else { return Ok(false) };
+        let other = match self.engine.ledger().review(&other).await {
+            Err(LedgerError::Pruned { .. }) => None,
+            read => read?,
+        };
+        let Some(other) = other else { return Ok(false) };
         let over = |frame: &Frame| {
             !frame.is_active()
                 && subject(work.session_id, frame.number, &work.step.id) == other.review.subject
