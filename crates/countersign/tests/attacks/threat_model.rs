@@ -357,6 +357,7 @@ const ROWS: &[(&str, &[&str])] = &[
     ),
     ("a filter or helper of `.git/config`", &["attack_17_a_filter_below_a_persons_command"]),
     ("delete the hook, the program", &[]),
+    ("edit the judged contents", &["attack_18_contents_that_were_edited_are_not_shown"]),
     ("write a ledger of its own", &[]),
 ];
 
