@@ -14,6 +14,7 @@ pub mod decide;
 pub mod dispute;
 pub mod doctor;
 pub mod doors;
+pub mod excerpt;
 mod failure;
 pub mod feed;
 pub mod find;

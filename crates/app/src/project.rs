@@ -159,6 +159,7 @@ impl Project {
             bounds: self.bounds(),
             redaction: self.redaction()?,
             day_budget: self.config.day_budget,
+            keep_contents_days: self.config.limits.keep_contents_days,
             rules_from: self.authority.as_ref().map(|authority| authority.source.to_string()),
         })
     }

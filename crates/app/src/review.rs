@@ -3,6 +3,7 @@
 use crate::answer::v1::{Answer, Planned, Question, Verdict};
 use crate::authority::FlagsFrom;
 use crate::doors::{CLI, GATE};
+use crate::excerpt::with_excerpts;
 use crate::project::Project;
 use crate::reader::Reader;
 use crate::spent::Spent;
@@ -94,6 +95,7 @@ pub async fn answer(
     warnings.extend(kept_failures(ticket.kept_failures(stored)));
     let gates = gates::of(project, engine.ledger(), &stored.review)?;
     let verdict = Verdict { gates, ..Verdict::of(stored, spent, next) };
+    let verdict = with_excerpts(project, engine.ledger(), stored, verdict).await?;
     Ok(Answer::new(Some(outcome), verdict).warned(warnings))
 }
 

@@ -2,6 +2,7 @@
 
 use crate::answer::v1::{Answer, Stated, Verdict};
 use crate::doors::DOORS;
+use crate::excerpt::with_excerpts;
 use crate::project::Project;
 use crate::reader::Reader;
 use crate::server_state::ReviewState;
@@ -17,7 +18,7 @@ pub async fn show(project: &Project, typed: Option<&str>) -> Result<Answer<Verdi
         None => find::latest(&ledger).await?,
     };
     let Some(stored) = ledger.review(&id).await? else { return Err(find::not_found(id.as_str())) };
-    let mut answer = shown(&ledger, &stored).await?;
+    let mut answer = shown(project, &ledger, &stored).await?;
     answer.own.gates = gates::of(project, &ledger, &stored.review)?;
     ledger.close().await;
     // The command succeeded, whatever the outcome of the review.
@@ -25,15 +26,20 @@ pub async fn show(project: &Project, typed: Option<&str>) -> Result<Answer<Verdi
 }
 
 /// A review as it is now. Outcome and exit code are those of the review, so only a pass reads as a pass.
-pub async fn shown(ledger: &Ledger, stored: &Stored) -> Result<Answer<Verdict>, Failure> {
+pub async fn shown(project: &Project, ledger: &Ledger, stored: &Stored) -> Result<Answer<Verdict>, Failure> {
     let next = next::steps(&stored.review, DOORS.of(&stored.review.subject).again, Reader::of_command());
     let spent = Spent::of(ledger, &stored.review).await?;
-    Ok(Answer::new(stored.review.standing(), Verdict::of(stored, spent, next)))
+    let verdict = with_excerpts(project, ledger, stored, Verdict::of(stored, spent, next)).await?;
+    Ok(Answer::new(stored.review.standing(), verdict))
 }
 
 /// The same for callers of a server, with whether a process performs the review.
-pub async fn stated(ledger: &Ledger, followed: &ReviewState) -> Result<Answer<Stated>, Failure> {
-    let verdict = shown(ledger, &followed.stored).await?.own;
+pub async fn stated(
+    project: &Project,
+    ledger: &Ledger,
+    followed: &ReviewState,
+) -> Result<Answer<Stated>, Failure> {
+    let verdict = shown(project, ledger, &followed.stored).await?.own;
     let stated = Stated { state: followed.state, verdict };
     Ok(Answer::new(followed.stored.review.standing(), stated))
 }

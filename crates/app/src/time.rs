@@ -3,6 +3,7 @@
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 use jiff::{Span, Timestamp, Zoned};
+use std::time::SystemTime;
 
 pub fn rfc3339(ms: i64) -> Option<String> {
     Timestamp::from_millisecond(ms).ok().map(|time| time.to_string())
@@ -11,6 +12,11 @@ pub fn rfc3339(ms: i64) -> Option<String> {
 pub fn local(ms: i64) -> String {
     let time = Timestamp::from_millisecond(ms).map(|time| time.to_zoned(TimeZone::system()));
     time.map(|time| time.strftime("%Y-%m-%d %H:%M:%S %Z").to_string()).unwrap_or_default()
+}
+
+pub fn local_date(time: SystemTime) -> String {
+    let time = Timestamp::try_from(time).map(|time| time.to_zoned(TimeZone::system()));
+    time.map(|time| time.strftime("%Y-%m-%d").to_string()).unwrap_or_default()
 }
 
 /// A point in time that a person typed: a length such as `2h` or `3 days` back from now, or a local date with or without

@@ -1,12 +1,13 @@
 //! What Countersign does: the loop, and the rooms it works in.
 //!
-//! The rooms (`config`, `ledger`, `reviewer`, `worker`, `workspace`) do not call each other; the engine calls them.
+//! The rooms (`config`, `contents`, `ledger`, `reviewer`, `worker`, `workspace`) do not call each other; the engine calls them.
 //! `process`, `scratch`, `private`, `shell`, `git`, `http`, `webhook`, `programs`, `installed`, `surroundings`, `ssh`, `fresh` and
 //! `yaml` are the ground floor that every room may call. What decides anything is in `countersign_core`.
 //! `fault` lets a test end the process at a chosen write.
 //! `quality_gate` is the gate as a library: a face of the engine on a ledger in memory.
 
 pub mod config;
+pub mod contents;
 pub mod engine;
 mod fault;
 pub mod fresh;

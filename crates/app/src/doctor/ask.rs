@@ -50,6 +50,7 @@ async fn answered(asking: &Asking<'_>, panelist: Panelist, folder: &Path) -> Res
         bounds: asking.project.bounds(),
         redaction: asking.project.redaction()?,
         day_budget: Budget::default(),
+        keep_contents_days: 0,
         rules_from: None,
     };
     let ledger = Ledger::open(&folder.join(".countersign")).await?;

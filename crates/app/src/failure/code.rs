@@ -22,6 +22,8 @@ pub enum Code {
     Decomposed,
     /// Uncommitted work is in the way.
     Dirty,
+    /// What was kept of a judged file is not what was written.
+    Edited,
     Fixer,
     /// A request comes from another origin.
     Foreign,
@@ -46,6 +48,8 @@ pub enum Code {
     NoTask,
     NoVerdict,
     NotFound,
+    /// A judged file is not kept, or not any more.
+    NotKept,
     /// A call cannot be taken now.
     NotTaken,
     /// No person has trusted how work is judged here.

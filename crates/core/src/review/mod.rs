@@ -42,7 +42,7 @@ use crate::outcome::{NoVerdict, Outcome, Settlement};
 use crate::plan::{Assignment, Candidate, Target};
 use crate::policy::Policy;
 use crate::rule::Rule;
-use crate::submission::Submission;
+use crate::submission::{Material, Submission};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -194,6 +194,18 @@ impl Review {
 
     pub fn waived(&self) -> Vec<Finding> {
         self.spelled_out(|judgement| &judgement.waived)
+    }
+
+    /// A file that a finding names, as it was judged when the finding was made.
+    pub fn judged_file(&self, finding: &str, criterion: Option<&str>, path: &str) -> Option<&Material> {
+        let carried = |round: &Round| round.left_out.iter().any(|left_out| left_out.finding.id == finding);
+        let name = criterion.unwrap_or_default();
+        let made = |round: &&Round| round.answers.keys().any(|key| judge::finding_id(key, name) == finding);
+        let round = match self.round()? {
+            round if carried(round) => self.rounds.iter().rev().skip(1).find(made)?,
+            round => round,
+        };
+        round.submission.files.iter().find(|file| file.path == path && file.form.is_file())
     }
 
     /// The words of reviewers that changed the files themselves, with their rounds; such files were judged again.

@@ -66,5 +66,5 @@ async fn take(
     };
     let stored = decide(&project, &engine, &id, Decide { action, by, reason, about }).await?;
     // The decision is recorded: the command succeeded, whatever the outcome of the review.
-    Ok(answer(shown(engine.ledger(), &stored).await?.done()))
+    Ok(answer(shown(&project, engine.ledger(), &stored).await?.done()))
 }

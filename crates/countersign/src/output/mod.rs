@@ -2,6 +2,7 @@
 //! everything else to standard error. The typed answer of a use case ends in `Answer::of`, which makes both.
 
 mod diagnostic;
+mod excerpt;
 mod progress;
 mod style;
 mod verdict;

@@ -109,6 +109,9 @@ impl Lines {
                 let said = format!("no answer ({}): {}", why.name(), visible_line(detail));
                 self.answered(review, *assignment, &said, true);
             }
+            ProgressEvent::Warning(words) => {
+                self.line(&format!("{}: {}", style::warning("warning"), visible_line(words)));
+            }
             // A run prints its own lines about tasks.
             _ => {}
         }

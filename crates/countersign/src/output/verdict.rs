@@ -1,5 +1,6 @@
 //! A verdict in words: findings by file, what to do next, cost, and the verdict with its totals as the last line.
 
+use super::excerpt::push_excerpt;
 use super::style::{bold, dim, paint_outcome, paint_severity};
 use crate::terminal;
 use countersign_app::answer::v1::{Assignment, Finding, PassedAfterNotes, Review, Verdict};
@@ -124,6 +125,9 @@ fn push_findings(out: &mut String, findings: &[Finding], heading: Option<&str>, 
                 dim(&format!("({rule}){}", if named { format!(" {}", finding.id) } else { String::new() }))
             ));
             push_wrapped(out, &finding.words);
+            if named {
+                finding.findings.iter().for_each(|shown| push_excerpt(out, shown));
+            }
         }
     }
 }

@@ -422,6 +422,7 @@ const ROWS: &[(&str, &[&str])] = &[
     ("prune the ledger", &["attack_18_an_agent_prunes_or_imports", "attack_18_a_mark_alone_prunes_nothing"]),
     ("a filter or helper of `.git/config`", &["attack_17_a_filter_below_a_persons_command"]),
     ("delete the hook, the program", &[]),
+    ("edit the judged contents", &["attack_18_contents_that_were_edited_are_not_shown"]),
     ("write a ledger of its own", &[]),
 ];
 

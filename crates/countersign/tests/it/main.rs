@@ -7,6 +7,7 @@ mod bad_configuration;
 mod budget;
 mod change;
 mod choosing;
+mod contents;
 mod crash;
 mod deciding;
 mod demo;

@@ -60,6 +60,7 @@ async fn engine(project: &Project) -> Engine {
         bounds: Bounds { max_inline_files: Some(5), prompt_bytes: 100_000, reply_bytes: 100_000 },
         redaction: Redaction::off(),
         day_budget: Budget::default(),
+        keep_contents_days: 0,
         rules_from: None,
     };
     let ledger = Ledger::open(&project.ledger_dir()).await.unwrap();

@@ -50,6 +50,12 @@ fn issue_15_4_findings_have_their_place() {
     let findings = &verdict["findings"][0]["findings"];
     assert_eq!(findings[0]["location"], json!({ "file": "a.md", "line": 2, "end_line": null }), "{verdict}");
     assert_eq!(findings[1]["location_dropped"], "line 9: the file has 2 lines");
+    let lines = json!({ "first_line": 1, "lines": ["one", "two"], "is_current": true });
+    assert_eq!(
+        (&findings[0]["excerpt"], &findings[1]["excerpt"]),
+        (&lines, &Value::Null),
+        "issue 18, item 5"
+    );
 }
 
 #[test]

@@ -18,6 +18,8 @@ use std::path::PathBuf;
 pub(crate) const DEFAULT_BYTES: u32 = 1024 * 1024;
 /// How many reviewers may be at work at once unless a file says otherwise.
 pub(super) const DEFAULT_REVIEWERS_AT_ONCE: u32 = 4;
+/// For how many days judged contents are kept unless a file says otherwise.
+pub(super) const DEFAULT_KEEP_CONTENTS_DAYS: u32 = 30;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
@@ -26,6 +28,8 @@ pub struct Limits {
     pub prompt_bytes: usize,
     pub reply_bytes: usize,
     pub reviewers_at_once: usize,
+    /// For how many days judged contents are kept; 0 for not at all.
+    pub keep_contents_days: u32,
 }
 
 impl Default for Limits {
@@ -35,6 +39,7 @@ impl Default for Limits {
             prompt_bytes: DEFAULT_BYTES as usize,
             reply_bytes: DEFAULT_BYTES as usize,
             reviewers_at_once: DEFAULT_REVIEWERS_AT_ONCE as usize,
+            keep_contents_days: DEFAULT_KEEP_CONTENTS_DAYS,
         }
     }
 }
@@ -154,6 +159,12 @@ impl Merge<'_> {
             prompt_bytes: self.size(key!(limits.prompt_bytes), default.prompt_bytes),
             reply_bytes: self.size(key!(limits.reply_bytes), default.reply_bytes),
             reviewers_at_once: self.size(key!(limits.reviewers_at_once), default.reviewers_at_once),
+            keep_contents_days: self.pick(
+                key!(limits.keep_contents_days),
+                default.keep_contents_days,
+                |days| days.get(),
+                u32::to_string,
+            ),
         }
     }
 

@@ -6,7 +6,7 @@
 use super::notify::WrittenNotify;
 use super::reviewers::{DEFAULT_REPLY_TOKENS, Sees};
 use super::service::{WrittenCommands, WrittenContext, WrittenReview};
-use super::settings::{DEFAULT_BYTES, DEFAULT_REVIEWERS_AT_ONCE, Dollars};
+use super::settings::{DEFAULT_BYTES, DEFAULT_KEEP_CONTENTS_DAYS, DEFAULT_REVIEWERS_AT_ONCE, Dollars};
 use super::written_use::WrittenUse;
 use crate::programs::{PROGRAMS, listed};
 use crate::yaml::{At, Count, CountOrNone, Given, List, Whole};
@@ -334,6 +334,10 @@ pub(super) struct WrittenLimits {
     /// How many reviewers may be at work at once.
     #[schemars(extend("default" = DEFAULT_REVIEWERS_AT_ONCE))]
     pub reviewers_at_once: Given<Count>,
+    /// For how many days judged contents are kept beside the ledger, without secrets, so that findings can be shown with
+    /// their lines. 0 keeps nothing, and removes what is there.
+    #[schemars(extend("default" = DEFAULT_KEEP_CONTENTS_DAYS))]
+    pub keep_contents_days: Given<CountOrNone>,
 }
 
 /// Which secrets are replaced by `[redacted: NAME]` in what reviewers, the ledger and reports get.

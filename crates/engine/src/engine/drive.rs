@@ -56,6 +56,13 @@ struct Waiting {
 impl Engine {
     /// Waits for the end of the round, performing it where no other process does. Returns the review as that round left it.
     pub async fn wait(&self, ticket: &Ticket, cancel: &CancellationToken) -> Result<Stored> {
+        let keeping = self.begin_keeping(ticket);
+        let stored = self.until_ended(ticket, cancel).await?;
+        self.end_keeping(keeping, ticket, &stored, cancel).await;
+        Ok(stored)
+    }
+
+    async fn until_ended(&self, ticket: &Ticket, cancel: &CancellationToken) -> Result<Stored> {
         let mut changes = self.0.ledger.watch().await?;
         let mut patience = self.patience(ticket);
         loop {

@@ -8,6 +8,7 @@ mod consult;
 mod dispute;
 mod drive;
 mod hold;
+mod keeping;
 mod panel;
 mod place;
 mod planner;
@@ -29,6 +30,7 @@ use countersign_core::plan::PlanError;
 use countersign_core::progress::ProgressEvent;
 use countersign_core::review::Refused;
 use std::collections::HashSet;
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use tokio::sync::broadcast;
 use tracing::{debug, info, warn};
@@ -36,6 +38,7 @@ use tracing::{debug, info, warn};
 pub use crate::surroundings::{Commands, GateSurroundings, Surroundings};
 pub use consult::{Consultation, Consulted};
 pub use dispute::{DISPUTES, DisputedFinding, findings_named};
+pub use keeping::{FileNow, JudgedFiles, JudgedText, NotShown};
 pub use panel::{Judge, Panel, Panelist};
 pub use planner::{Bounds, Planner, Prepared, Preview, Request};
 pub(crate) use self_review::section;
@@ -57,14 +60,16 @@ struct Inner {
     events: Arc<Happenings>,
     /// Reviews this process is performing now.
     driving: Arc<Mutex<HashSet<ReviewId>>>,
+    /// Whether it was said that judged contents are not kept.
+    said_not_kept: Arc<AtomicBool>,
 }
 
 impl Engine {
     pub fn new(planner: Planner, ledger: Ledger, guard: GuardProgram) -> Result<Self> {
         let holder = Arc::new(ledger.holder()?);
         let events = Arc::new(Happenings::new());
-        let driving = Arc::default();
-        Ok(Self(Arc::new(Inner { planner, ledger, holder, guard, events, driving })))
+        let (driving, said_not_kept) = Default::default();
+        Ok(Self(Arc::new(Inner { planner, ledger, holder, guard, events, driving, said_not_kept })))
     }
 
     /// The same engine with a new planner, for a process that outlives its configuration. Rounds under way go on as

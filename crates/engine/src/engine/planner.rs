@@ -89,6 +89,8 @@ pub struct Planner {
     /// What is kept from reviewers, the ledger and reports.
     pub redaction: Redaction,
     pub day_budget: Budget,
+    /// For how many days what was judged is kept beside the ledger, to be shown; 0 for not at all.
+    pub keep_contents_days: u32,
     /// Where the rules come from, at a gate.
     pub rules_from: Option<String>,
 }

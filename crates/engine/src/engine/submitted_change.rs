@@ -90,7 +90,7 @@ impl SubmittedChange {
     }
 
     /// A patch or the summary, by its index among the materials.
-    fn text(&self, index: usize) -> Option<&str> {
+    pub(super) fn text(&self, index: usize) -> Option<&str> {
         match self.change.files.get(index) {
             Some(file) => Some(&file.patch),
             None => (index == self.change.files.len()).then_some(&*self.summary),

@@ -52,6 +52,7 @@ async fn consult(panelists: Vec<Panelist>, prompt_bytes: u64) -> Ended {
         bounds: Bounds { max_inline_files: Some(5), prompt_bytes, reply_bytes: 1000 },
         redaction: Redaction::off(),
         day_budget: Budget::default(),
+        keep_contents_days: 0,
         rules_from: None,
     };
     let ledger = Ledger::open(&folder.path().join(".countersign")).await.unwrap();

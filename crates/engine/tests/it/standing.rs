@@ -117,6 +117,7 @@ async fn play(script: &[Try]) {
         bounds: Bounds { max_inline_files: Some(5), prompt_bytes: 10_000, reply_bytes: 1000 },
         redaction: Redaction::off(),
         day_budget: Budget::default(),
+        keep_contents_days: 0,
         rules_from: None,
     };
     let engine = Engine::new(planner(vec![]), Ledger::in_memory(), GuardProgram("/no/guard".into())).unwrap();

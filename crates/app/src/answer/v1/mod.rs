@@ -4,6 +4,7 @@
 
 mod costs;
 mod envelope;
+mod judged;
 pub mod ledger;
 mod log;
 mod look;
@@ -20,6 +21,7 @@ mod verdict;
 
 pub use costs::{CostRow, Costs};
 pub use envelope::{Answer, Failed, Null, OutcomeName, Version};
+pub use judged::{Excerpt, JudgedFile, ShownFlaw};
 pub use log::{Entry, Event, Events, ImportedRow, Log, ReviewRow, Reviews, Row};
 pub use look::{
     Check, CheckState, Checks, Completions, Config, ConfigSchema, Demo, DoorFiles, Health, Help, Setting,
@@ -28,9 +30,9 @@ pub use look::{
 pub use problem::{Mistake, Problem, hint_of};
 pub use reconcile::{Disagreement, Reconciled};
 pub use review::{
-    Assignment, AssignmentState, Cost, Decision, Dispute, File, Finding, Fixed, LeftOut, LeftOutKind, Lift,
+    Assignment, AssignmentState, Cost, Decision, Dispute, File, Finding, LeftOut, LeftOutKind, Lift,
     NotAnswered, PassedAfterNotes, Planned, Preview, Question, Review, Ruling, Who,
 };
 pub use status::{ActiveReview, OpenStep, RunTask, Status, Workflow};
 pub use tools::{OpenReview, OpenReviews, Progress, Submitted, Waited};
-pub use verdict::{Disputed, Gates, JudgedAgain, State, Stated, Statement, Verdict, VerdictNotes};
+pub use verdict::{Disputed, Fixed, Gates, JudgedAgain, State, Stated, Statement, Verdict, VerdictNotes};

@@ -2,6 +2,7 @@
 
 use super::OutcomeName;
 use super::envelope::outcome_and_reason;
+use super::judged::ShownFlaw;
 use crate::spent::Spent;
 use crate::time::rfc3339;
 use countersign_core::answer::{self, Flaw};
@@ -199,7 +200,7 @@ pub struct Finding {
     /// Who ruled.
     pub reviewer: String,
     /// What is wrong, one by one.
-    pub findings: Vec<Flaw>,
+    pub findings: Vec<ShownFlaw>,
     #[serde(skip)]
     pub words: String,
 }
@@ -215,7 +216,8 @@ impl From<judge::Finding> for Finding {
             Target::Output(name) => format!("output '{name}'"),
             Target::File(path) => path,
         };
-        Self { id, rule, file, target, criterion, severity, feedback, reviewer, findings: flaws, words }
+        let findings = flaws.into_iter().map(ShownFlaw::from).collect();
+        Self { id, rule, file, target, criterion, severity, feedback, reviewer, findings, words }
     }
 }
 
@@ -274,15 +276,6 @@ impl From<(&str, &str, &plan::Assignment)> for PassedAfterNotes {
     fn from((rule, criterion, assignment): (&str, &str, &plan::Assignment)) -> Self {
         Self { rule: rule.to_owned(), criterion: criterion.to_owned(), target: assignment.target_words() }
     }
-}
-
-/// Findings of a reviewer that changed the files itself. The files were judged again afterwards.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct Fixed {
-    /// The round.
-    pub round: u32,
-    /// What it found, in its own words.
-    pub found: String,
 }
 
 /// A planned assignment.

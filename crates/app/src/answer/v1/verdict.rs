@@ -1,6 +1,6 @@
 //! A review as it is now: the answer of `review`, `show`, `rule` and the decisions; and the answer of `dispute`.
 
-use super::review::{Assignment, Cost, Finding, Fixed, LeftOut, PassedAfterNotes, Review};
+use super::review::{Assignment, Cost, Finding, LeftOut, PassedAfterNotes, Review};
 use crate::spent::Spent;
 use countersign_core::ids::ReviewId;
 use countersign_core::judge::{self, RoundEnd};
@@ -42,6 +42,15 @@ pub struct Verdict {
     pub next: Vec<String>,
     #[serde(skip)]
     pub shown: VerdictNotes,
+}
+
+/// Findings of a reviewer that changed the files itself. The files were judged again afterwards.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct Fixed {
+    /// The round.
+    pub round: u32,
+    /// What it found, in its own words.
+    pub found: String,
 }
 
 /// What a round looked at.

@@ -6,6 +6,7 @@ use countersign_app::answer::v1::{OpenReviews, State, Submitted, Verdict, Versio
 use countersign_app::arguments::{at_most, filled};
 use countersign_app::decide::{self, Action, REASON_BYTES_MAX};
 use countersign_app::doors::MCP;
+use countersign_app::excerpt::with_excerpts;
 use countersign_app::find::{meant, no_ledger};
 use countersign_app::project::Project;
 use countersign_app::reader::Reader;
@@ -156,7 +157,7 @@ async fn wait(mut call: Call) -> Result<Reply, Failure> {
     let Some(ledger) = call.server.ledger(&project).await? else { return Err(no_ledger()) };
     let id = meant(&project, &ledger, &arguments.review).await?;
     let followed = follow(&call, &ledger, &id, Duration::from_secs(seconds)).await?;
-    let reply = Reply::new(&verdict(&ledger, &followed).await?)?;
+    let reply = Reply::new(&verdict(&project, &ledger, &followed).await?)?;
     let round = followed.stored.review.round().map(|round| round.n);
     let Some(round) = round.filter(|_| followed.state == State::Done) else { return Ok(reply) };
     // The verdict is returned also where the engine cannot be opened any more.
@@ -169,10 +170,11 @@ async fn wait(mut call: Call) -> Result<Reply, Failure> {
     }))
 }
 
-async fn verdict(ledger: &Ledger, followed: &ReviewState) -> Result<Waited, Failure> {
+async fn verdict(project: &Project, ledger: &Ledger, followed: &ReviewState) -> Result<Waited, Failure> {
     let stored = &followed.stored;
     let spent = Spent::of(ledger, &stored.review).await?;
-    Ok(Waited::of(followed, Verdict::of(stored, spent, next(ledger, followed)?)))
+    let verdict = Verdict::of(stored, spent, next(ledger, followed)?);
+    Ok(Waited::of(followed, with_excerpts(project, ledger, stored, verdict).await?))
 }
 
 fn next(ledger: &Ledger, followed: &ReviewState) -> Result<Vec<String>, Failure> {
@@ -232,7 +234,7 @@ async fn decide(mut call: Call) -> Result<Reply, Failure> {
     let decide = decide::Decide { action: verb, by, reason: Some(reason), about: None };
     let stored = decide::decide(&project, &engine, &id, decide).await?;
     let followed = ReviewState::of(&call.server, engine.ledger(), stored).await?;
-    Reply::new(&verdict(engine.ledger(), &followed).await?)
+    Reply::new(&verdict(&project, engine.ledger(), &followed).await?)
 }
 
 /// Every client counts as an agent: only the user's own file lets it decide, now and as a person trusted it.

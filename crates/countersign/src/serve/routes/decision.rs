@@ -61,7 +61,7 @@ async fn decide(mut call: Call) -> Result<Response, Refusal> {
     let engine = call.resident.engine(&project).await?;
     let decide = Decide { action: verb, by, reason, about: Some(about) };
     let stored = decide::decide(&project, &engine, &id, decide).await?;
-    Ok(call.answer(StatusCode::OK, shown(engine.ledger(), &stored).await?.done()))
+    Ok(call.answer(StatusCode::OK, shown(&project, engine.ledger(), &stored).await?.done()))
 }
 
 fn digest_of(text: String) -> Result<Digest, Refusal> {

@@ -136,7 +136,7 @@ async fn show(call: Call) -> Result<Response, Refusal> {
     let patience = call.patience();
     let followed =
         until_it_stands(&call.resident, &ledger, &id, patience.unwrap_or(Duration::ZERO), &call.gone).await?;
-    let answer = stated(&ledger, &followed).await?;
+    let answer = stated(&call.resident.project()?, &ledger, &followed).await?;
     if followed.state != State::Done || patience.is_none() {
         return Ok(call.answer(StatusCode::OK, answer));
     }
@@ -176,7 +176,7 @@ async fn start(mut call: Call) -> Result<Response, Refusal> {
         );
         return Err(Refusal::new(StatusCode::CONFLICT, Code::Refused, words));
     }
-    let answer = stated(ledger, &followed).await?.warned(warnings);
+    let answer = stated(&call.resident.project()?, ledger, &followed).await?.warned(warnings);
     let reply = match followed.state {
         State::Done if call.patience().is_some() => awaited(&call, answer, engine.clone(), &followed.stored),
         State::Done => call.answer(StatusCode::OK, answer),

@@ -1,8 +1,9 @@
 //! Handing work in: it goes on in the server, joins what is under way, and survives the server.
 
 use super::{Server, handed_in, judged, slow};
+use crate::project;
 use countersign_testkit::{Repository, eventually};
-use serde_json::json;
+use serde_json::{Value, json};
 
 #[test]
 fn a_review_is_started_goes_on_and_is_waited_for() {
@@ -69,6 +70,22 @@ fn files_criteria_and_changes_are_judged_like_those_of_agents() {
     let change = server.post("/v1/reviews?wait=100", &json!({ "change": { "base": "HEAD" } })).json();
     assert_eq!(change["outcome"], "passed", "{change}");
     assert_eq!(judge.asked().len(), 2);
+}
+
+#[test]
+fn issue_18_a_finding_has_the_judged_lines_after_the_file_changed() {
+    let project = project();
+    let check = "{name: F, check: no_placeholders}";
+    let rule = format!("{{name: r, for: ['*.md'], criteria: [{check}]}}");
+    project.write("countersign.yml", format!("version: 1\nrules: [{rule}]\n")).write("a.md", "one\nTODO\n");
+    let server = Server::start(&project);
+    let answer = server.post("/v1/reviews?wait=100", &json!({ "files": ["a.md"] })).json();
+    let id = answer["review"]["id"].as_str().unwrap();
+    project.write("a.md", "other\n");
+    let shown = server.get(&format!("/v1/reviews/{id}")).json();
+    let excerpt = |answer: &Value| answer["findings"][0]["findings"][0]["excerpt"].clone();
+    let lines = |now: bool| json!({ "first_line": 1, "lines": ["one", "TODO"], "is_current": now });
+    assert_eq!((excerpt(&answer), excerpt(&shown)), (lines(true), lines(false)));
 }
 
 /// Kill -9 in the middle: what was ruled stands, the same work goes on, by the next server or by a command.

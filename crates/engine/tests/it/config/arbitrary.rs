@@ -24,7 +24,8 @@ fn whole() -> Value {
         "policy": { "max_attempts": 3, "blocking": [{ "from_round": 1, "severity": "should" }],
                     "max_stalled_rounds": 3, "reuse_days": 30, "accept_bare_verdicts": false,
                     "overrides": "people-only" },
-        "limits": { "max_inline_files": 5, "prompt_bytes": 9, "reply_bytes": 9, "reviewers_at_once": 4 },
+        "limits": { "max_inline_files": 5, "prompt_bytes": 9, "reply_bytes": 9, "reviewers_at_once": 4,
+                    "keep_contents_days": 0 },
     })
 }
 

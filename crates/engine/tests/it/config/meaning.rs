@@ -226,6 +226,7 @@ fn each_setting_comes_from_the_strongest_file_that_gives_it() {
             "limits.prompt_bytes = 10 (project countersign.yml:6)",
             "limits.reply_bytes = 12 (user /home/me/config.yml:6)",
             "limits.reviewers_at_once = 4 (default)",
+            "limits.keep_contents_days = 30 (default)",
             "redaction.enabled = true (default)",
             "redaction.patterns = [] (default)",
             "qr.ceiling_rounds = 5 (default)",

@@ -93,7 +93,7 @@ fn unknown_keys_come_with_a_suggestion_and_all_together() {
 6:10: unknown key `prompt_byte`
   did you mean `prompt_bytes`?
 6:26: unknown key `\\u{1b}[31m`
-  known here: `max_inline_files`, `prompt_bytes`, `reply_bytes`, `reviewers_at_once`",
+  known here: `max_inline_files`, `prompt_bytes`, `reply_bytes`, `reviewers_at_once`, `keep_contents_days`",
     );
     check(
         "version: 1\nrules:\n- {name: r, for: [a], criterion: [], criteria: [{name: A, ask: q, sevrity: may}]}\n",
