@@ -10,7 +10,7 @@ use std::time::{Duration, SystemTime};
 
 const CONFIG: &str = "version: 1\nrules: [{name: docs, for: ['*.md'], each: file, criteria: [{name: Finished, check: no_placeholders}]}]\n";
 const BAD: &str = "# Title\n\nintro\nTODO write this\nend\nmore\nlast\n";
-const KEPT: &str = ".countersign/contents";
+const KEPT: &str = "contents";
 
 fn secret() -> String {
     ["sk-", "proj-", "aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1x"].concat()
@@ -26,7 +26,7 @@ fn judged(config: &str) -> Project {
 
 /// The files that are kept.
 fn kept(project: &Project) -> Vec<PathBuf> {
-    let Ok(folders) = fs::read_dir(project.path(KEPT)) else { return vec![] };
+    let Ok(folders) = fs::read_dir(project.ledger_path(KEPT)) else { return vec![] };
     let folders = folders.map(|folder| folder.unwrap().path()).filter(|path| path.is_dir());
     folders.flat_map(|folder| fs::read_dir(folder).unwrap().map(|file| file.unwrap().path())).collect()
 }
@@ -126,7 +126,7 @@ fn issue_18_a_secret_is_neither_kept_nor_shown() {
 fn issue_18_switched_off_keeps_nothing_and_removes_what_is_there() {
     let off = format!("{CONFIG}limits: {{keep_contents_days: 0}}\n");
     let project = judged(&off);
-    assert!(!project.path(KEPT).exists());
+    assert!(!project.ledger_path(KEPT).exists());
     assert_eq!(excerpt(&project)["is_current"], true, "the file itself is still there");
     project.write("a.md", "other\n");
     assert_eq!(excerpt(&project), Value::Null);
@@ -138,13 +138,13 @@ fn issue_18_switched_off_keeps_nothing_and_removes_what_is_there() {
     project.write("countersign.yml", &off);
     // The answer is recorded, and is given again.
     project.run(&["review", "a.md", "--subject", "x"]);
-    assert!(!project.path(KEPT).exists());
+    assert!(!project.ledger_path(KEPT).exists());
 }
 
 #[test]
 fn issue_18_what_is_not_kept_says_so_and_has_an_exit_code() {
     let project = judged(CONFIG);
-    fs::remove_dir_all(project.path(KEPT)).unwrap();
+    fs::remove_dir_all(project.ledger_path(KEPT)).unwrap();
     let json =
         |args: &[&str], code| project.run(&[args, &["--json"]].concat()).exits(code).json()["error"].clone();
     assert_eq!(project.run(&["show", "--file", "a.md"]).exits(0).stdout, BAD, "it is what was judged");
@@ -191,25 +191,25 @@ fn issue_18_no_verdict_depends_on_what_is_kept() {
     let expected = verdict(&judged(CONFIG));
     assert_eq!(expected.2, 1, "the ruling is reused");
     let project = judged(CONFIG);
-    fs::remove_dir_all(project.path(KEPT)).unwrap();
+    fs::remove_dir_all(project.ledger_path(KEPT)).unwrap();
     assert_eq!(verdict(&project), expected);
     // Something else in its place: the review goes on, and says it once.
     let project = judged(CONFIG);
-    fs::remove_dir_all(project.path(KEPT)).unwrap();
-    project.write(KEPT, "not a folder");
+    fs::remove_dir_all(project.ledger_path(KEPT)).unwrap();
+    fs::write(project.ledger_path(KEPT), "not a folder").unwrap();
     assert_eq!(verdict(&project), expected);
     project.write("a.md", "TODO\n").write("b.md", "TODO\n");
     let ran = project.run(&["review", "a.md", "b.md", "--subject", "x"]).exits(1);
     let said = "warning: judged files are not kept for `show`: there is something else in its place. No verdict depends on it\n";
     assert_eq!(ran.stderr.matches("not kept").count(), 1, "{}", ran.stderr);
     assert!(ran.stderr.contains(said), "{}", ran.stderr);
-    assert_eq!(project.read(KEPT), "not a folder");
+    assert_eq!(project.read_own(KEPT), "not a folder");
 }
 
 #[test]
 fn issue_18_a_folder_that_cannot_be_written_does_not_fail_a_review() {
     let project = judged(CONFIG);
-    let folder = project.path(KEPT);
+    let folder = project.ledger_path(KEPT);
     fs::set_permissions(&folder, Permissions::from_mode(0o500)).unwrap();
     project.write("a.md", "fine\n").write("b.md", "also fine\n");
     project.run(&["review", "a.md", "b.md", "--subject", "x"]).exits(0);
