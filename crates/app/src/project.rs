@@ -15,6 +15,7 @@ use countersign_engine::ledger::{Ledger, LedgerError};
 use countersign_engine::process::GuardProgram;
 use countersign_engine::programs::Vendor;
 use countersign_engine::reviewer::checks;
+use countersign_engine::tested::CheckoutSettings;
 use countersign_engine::workspace::Root;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -169,6 +170,18 @@ impl Project {
         match &self.authority {
             Some(authority) => authority.surroundings(self.root.path()),
             None => Surroundings::own(),
+        }
+    }
+
+    /// How tests and lint of this project get the judged files.
+    pub fn checkout(&self) -> CheckoutSettings {
+        const CACHE: &str = ".cache/countersign/checkouts";
+        let commands = &self.config.service.commands;
+        let home = self.authority.as_ref().and_then(|authority| authority.home());
+        CheckoutSettings {
+            setup: commands.setup.clone(),
+            keep: commands.keep.clone(),
+            cache: home.map(|home| home.join(CACHE)),
         }
     }
 

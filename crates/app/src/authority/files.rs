@@ -49,7 +49,8 @@ pub(super) fn all(project: &Project) -> Commands {
     let reviews = run.iter().filter_map(|run| run.review_command.as_ref()).chain([&service.command]);
     let words = |text: &String| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
     commands.reviewers.extend(reviews.map(words).filter(|words| !words.is_empty()));
-    commands.checks.extend([&service.test, &service.lint].into_iter().flatten().cloned());
+    let own = [&service.test, &service.lint, &service.commands.setup];
+    commands.checks.extend(own.into_iter().flatten().cloned());
     if let Some(run) = &run {
         let tests = [&run.commands.test, &run.commands.lint, &run.commands.lint_fix];
         commands.checks.extend(tests.into_iter().flatten().cloned());

@@ -63,6 +63,11 @@ impl Authority {
     pub fn surroundings(&self, root: &Path) -> Surroundings {
         self.programs.surroundings(root)
     }
+
+    /// The home of the user who trusted the project, where our own files are kept.
+    pub fn home(&self) -> Option<PathBuf> {
+        programs::home(self.trusted.as_deref())
+    }
 }
 
 /// Where the flags of a gate come from.

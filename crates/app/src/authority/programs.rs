@@ -21,14 +21,11 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
 
 const HOME: &str = "HOME";
 const PATH: &str = "PATH";
 /// Where the trusted files are kept, below the home of the user.
 const CACHE: &str = ".cache/countersign/trusted";
-/// How long a checkout is kept that nobody uses.
-const KEPT: Duration = Duration::from_secs(14 * 24 * 60 * 60);
 
 /// The value of a variable that steers. One with a password is kept as its digest alone.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -152,6 +149,11 @@ fn own_home() -> Option<PathBuf> {
     if author::is_agent() { author::home() } else { set }
 }
 
+/// The home of the user who trusted the project.
+pub(super) fn home(trusted: Option<&Trusted>) -> Option<PathBuf> {
+    trusted.and_then(|trusted| trusted.home.clone()).or_else(own_home)
+}
+
 /// The programs of a gate, and what was not used.
 pub(super) async fn find(
     site: &Site,
@@ -187,14 +189,13 @@ pub(super) async fn find(
         && names_a_file(project, commit).await?
     {
         let git = Git::at(top);
-        let home = trusted.and_then(|trusted| trusted.home.clone()).or_else(own_home);
-        let kept = match home.map(|home| home.join(CACHE)) {
+        let kept = match home(trusted).map(|home| home.join(CACHE)) {
             Some(cache) => {
                 let folder = cache_folder(&cache, &git, commit);
                 let is_new = !folder.exists();
                 let kept = git.check_out(commit, &folder, Around::Shared).await.ok();
                 if is_new {
-                    sweep(&cache);
+                    git::remove_unused(&cache);
                 }
                 kept
             }
@@ -226,17 +227,6 @@ fn tools(folder: PathBuf) -> Option<PathBuf> {
 fn cache_folder(cache: &Path, git: &Git, commit: &str) -> PathBuf {
     let place = Digest::of(git.folder().to_string_lossy().as_bytes());
     cache.join(format!("{}-{commit}", place.short()))
-}
-
-/// Removes checkouts that nobody has used for long. What cannot be removed stays.
-fn sweep(cache: &Path) {
-    let folders = std::fs::read_dir(cache).into_iter().flatten().flatten().map(|entry| entry.path());
-    for folder in folders.filter(|path| path.is_dir()) {
-        let used = git::checked_out_at(&folder);
-        if used.is_some_and(|used| used.elapsed().is_ok_and(|since| since > KEPT)) {
-            let _ = std::fs::remove_dir_all(&folder);
-        }
-    }
 }
 
 /// The program of `command:PROGRAM`, where it is a path of its own.

@@ -15,7 +15,7 @@ use countersign_core::outcome::Outcome;
 use countersign_core::prompt::Sections;
 use countersign_core::review::{Actor, ActorKind, Channel, Refused, Route};
 use countersign_core::text::visible_line;
-use countersign_doors::service::context::{CommandEnv, Known};
+use countersign_doors::service::context::{Known, SETUP_SECONDS, needs_tree};
 use countersign_doors::service::event;
 use countersign_doors::service::hook;
 use countersign_doors::service::hook::answer::{Say, Stands};
@@ -30,6 +30,8 @@ use countersign_engine::engine::{
 };
 use countersign_engine::ledger::Stored;
 use countersign_engine::programs::Hook;
+use countersign_engine::tested::{IN_WORK, TestRun};
+use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 pub struct Judged {
@@ -149,7 +151,7 @@ async fn prepare(
     cancel: &CancellationToken,
 ) -> Result<Option<Prepared>, Failure> {
     let project = &work.base.project;
-    let sections = sections(project, stopping, note, cancel).await?;
+    let sections = sections(work, stopping, note, cancel).await?;
     let wanted = ReviewRequest {
         paths: vec![],
         change: Some(SubmittedChange::new(work.change.clone(), work.wanted.left_out.clone(), sections)),
@@ -181,20 +183,38 @@ async fn prepare(
 /// The context of the change: the task under way, the end of the session, and the output of test and lint commands that
 /// the project names. A hook runs often, so no command is guessed.
 async fn sections(
-    project: &Project,
+    work: &Work,
     stopping: &Stopping,
     note: Note,
     cancel: &CancellationToken,
 ) -> Result<Sections, Failure> {
+    let project = &work.base.project;
     let mut settings: ServiceConfig = project.config.service.clone();
     settings.context.tests &= settings.test.is_some();
+    settings.context.lint &= settings.lint.is_some();
+    let runs = settings.context.tests || settings.context.lint;
+    let tree = match needs_tree(&settings) && runs {
+        true => Some(work.tree().await?),
+        false => None,
+    };
+    if runs && tree.is_none() {
+        note(&format!("`commands.tests_in` is worktree: {IN_WORK}"));
+    }
     let log = stopping.transcript.as_ref().filter(|_| settings.context.session_log);
     let log = log.and_then(|path| session_log(path).map_err(|failure| note(&failure.message)).ok());
     let mut environment = project.surroundings().given();
     environment.push((OWN_CALL.into(), "hook".into()));
     let guard = project::guard_program()?;
-    let around = CommandEnv { guard: &guard, root: project.root.path(), environment: &environment };
-    let known = Known::gather(&settings, log, &around, cancel).await;
+    let checkout = project.checkout();
+    let around = TestRun {
+        guard: &guard,
+        work: project.root.path(),
+        settings: &checkout,
+        environment: &environment,
+        setup_timeout: Duration::from_secs(SETUP_SECONDS),
+        cancel,
+    };
+    let known = Known::gather(&settings, log, &around, tree.as_deref()).await;
     let known = known.map_err(|error| match error.kind() {
         std::io::ErrorKind::Interrupted => Failure::interrupted(),
         _ => Failure::internal(format!("the project's commands could not be run: {error}")),

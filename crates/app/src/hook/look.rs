@@ -142,6 +142,14 @@ pub(super) fn no_repository(error: countersign_engine::git::GitError) -> Failure
 }
 
 impl Work {
+    /// The files as they are, as a tree of the repository. Where they are other ones by now, the verdict will be stale.
+    pub(super) async fn tree(&self) -> Result<String, Failure> {
+        let wanted = ChangeWanted { keeps_tree: true, ..self.wanted.clone() };
+        let now = workspace::change(&self.base.project.root, &wanted).await?;
+        now.tree
+            .ok_or_else(|| Failure::internal("the files could not be written as a tree of the repository"))
+    }
+
     /// Records the judged files as the last pass, if they are unchanged. The next stop begins there.
     pub(super) async fn passed(&self, review: &str) -> Result<(), Failure> {
         if !self.keeps_pass {

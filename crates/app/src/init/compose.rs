@@ -88,6 +88,12 @@ criteria:
     severity: should
 ";
 
+const CHECKOUT: &str = "
+# Gates run tests and lint in a checkout of exactly the judged files. `setup` installs there what git ignores and they
+# need; what `keep` names survives from one use to the next.
+commands:
+";
+
 const POLICY: &str = "
 # When work passes. These are the defaults; `max_attempts` counts with `countersign review --subject NAME`.
 #policy:
@@ -115,8 +121,29 @@ pub fn compose(found: &DetectedProject, reviewer: Option<&Reviewer>) -> String {
     }
     push_commands(&mut out, found);
     push_questions(&mut out, found, reviewer.is_some());
+    push_checkout(&mut out, found);
     out.push_str(POLICY);
     out
+}
+
+/// What the checkout needs in which a gate runs tests and lint.
+fn push_checkout(out: &mut String, found: &DetectedProject) {
+    if found.setup.is_empty() && found.keep.is_empty() {
+        return;
+    }
+    out.push_str(CHECKOUT);
+    match &found.setup[..] {
+        [] => {}
+        [only] => out.push_str(&format!("  setup: {}\n", quoted(only))),
+        // Each begins at the root.
+        all => {
+            let all: Vec<String> = all.iter().map(|line| format!("({line})")).collect();
+            out.push_str(&format!("  setup: {}\n", quoted(&all.join(" && "))));
+        }
+    }
+    if !found.keep.is_empty() {
+        out.push_str(&format!("  keep:{}\n", list(&found.keep, 4)));
+    }
 }
 
 fn no_reviewer() -> String {

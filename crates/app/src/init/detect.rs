@@ -8,6 +8,9 @@ use serde_json::Value;
 pub struct DetectedProject {
     pub languages: Vec<Language>,
     pub commands: Vec<Suggested>,
+    /// Commands that install what tests need in a checkout, and what survives there.
+    pub setup: Vec<String>,
+    pub keep: Vec<String>,
     /// Patterns, here and below: for every kind of text.
     pub text: Vec<String>,
     pub code: Vec<String>,
@@ -70,8 +73,45 @@ pub fn detect(files: &[String], manifest: Manifest<'_>) -> DetectedProject {
         let suggested =
             commands.filter_map(|(does, line)| Some(Suggested { does, command: at(marker, line)? }));
         found.commands.extend(suggested);
+        let (setup, keep) = checkout(name, &Look { marker, files, manifest });
+        found.setup.extend(setup.and_then(|line| at(marker, line)));
+        let folder = marker.rsplit_once('/').map(|(folder, _)| format!("{folder}/")).unwrap_or_default();
+        let kept = keep.iter().map(|name| format!("{folder}{name}"));
+        // What the project has there is judged.
+        let is_free = |kept: &String| !files.iter().any(|file| file.starts_with(&format!("{kept}/")));
+        let is_new = |kept: &String| !found.keep.contains(kept);
+        let kept: Vec<String> = kept.filter(|kept| is_free(kept) && is_new(kept)).collect();
+        found.keep.extend(kept);
     }
     found
+}
+
+/// What fills a checkout of the project, and what survives there.
+fn checkout(kind: &str, look: &Look<'_>) -> (Option<&'static str>, &'static [&'static str]) {
+    let folder = look.marker.rsplit_once('/').map(|(folder, _)| format!("{folder}/")).unwrap_or_default();
+    let has = |name: &str| look.files.contains(&format!("{folder}{name}"));
+    let text = || (look.manifest)(look.marker).unwrap_or_default();
+    match kind {
+        "Rust" | "Maven" => (None, &["target"]),
+        "JavaScript" => {
+            let locks = [
+                ("package-lock.json", "npm ci"),
+                ("npm-shrinkwrap.json", "npm ci"),
+                ("pnpm-lock.yaml", "pnpm install --frozen-lockfile"),
+                ("yarn.lock", "yarn install --frozen-lockfile"),
+            ];
+            let locked = locks.iter().find(|(lock, _)| has(lock)).map(|(_, command)| *command);
+            let needs = || text().to_ascii_lowercase().contains("dependencies\"");
+            (locked.or_else(|| needs().then_some("npm install --no-package-lock")), &["node_modules"])
+        }
+        "Python" if has("requirements.txt") => {
+            (Some("python3 -m venv .venv && .venv/bin/pip install -q -r requirements.txt"), &[".venv"])
+        }
+        "Python" => (None, &[".venv"]),
+        "Gradle" => (None, &["build", ".gradle"]),
+        "Elixir" => (Some("mix deps.get"), &["deps", "_build"]),
+        _ => (None, &[]),
+    }
 }
 
 /// The marker nearest to the root; of several in one folder, the first of the list.

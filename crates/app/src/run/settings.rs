@@ -64,6 +64,8 @@ impl List {
             budget_microusd: micro(how.budget_usd.or(config.budget_usd))?,
             task_budget_microusd: micro(config.task_budget_usd)?,
             worktrees: self.worktrees(),
+            checkout: self.project.checkout(),
+            tests_in: self.project.config.service.commands.tests_in,
             config,
         };
         let worker = self.worker()?;

@@ -17,9 +17,10 @@ use countersign_doors::service::event::{OFF, record_unreviewed};
 use countersign_doors::service::pipeline::{Finished, Reviewing, free_rule, refuse_stopped};
 use countersign_doors::service::task::{Basis, Home, Task, TaskStatus, completed, no_verdict, person_needed};
 use countersign_doors::service::tasks::Tasks;
-use countersign_engine::config::{Pipeline, Trigger};
+use countersign_engine::config::{Pipeline, TestsIn, Trigger};
 use countersign_engine::engine::{Engine, Planner, Ticket};
 use countersign_engine::ledger::Ledger;
+use countersign_engine::tested::IN_WORK;
 use tokio_util::sync::CancellationToken;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -147,6 +148,10 @@ fn warnings(base: &change::Base, task: &Task, has_log: bool) -> Vec<String> {
     }
     warnings.extend(contradicted(task));
     warnings.extend(rewritten(task));
+    let service = &base.project.config.service;
+    if service.commands.tests_in == TestsIn::Worktree && (shown.tests || shown.lint) {
+        warnings.push(format!("`commands.tests_in` is worktree: {IN_WORK}"));
+    }
     if !shown.diff {
         warnings.push("`context.diff` is off: the reviewer does not see the change".to_owned());
     }
@@ -173,6 +178,7 @@ impl Ready {
             left_out: left_out(&tasks)?,
             guard: project::guard_program()?,
             settings: project.config.service.clone(),
+            checkout: project.checkout(),
             tasks,
             environment,
             now,

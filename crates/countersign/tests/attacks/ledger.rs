@@ -38,7 +38,7 @@ fn refused(case: &Case, words: &str) {
 }
 
 fn trusts(case: &Case, words: &str) {
-    let mut terminal = Terminal::start(&mut case.project.command(&["trust"]), 200, 60);
+    let mut terminal = Terminal::start(&case.project.command(&["trust"]), 200, 60);
     terminal.until("[y/N]");
     assert!(terminal.contents().contains(words), "{}", terminal.contents());
     terminal.send("y\n");

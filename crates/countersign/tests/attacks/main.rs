@@ -16,6 +16,8 @@ mod rules;
 mod same_bytes;
 mod steered;
 mod terminals;
+mod tested;
+mod tested_honestly;
 mod threat_model;
 mod told;
 mod trust;

@@ -248,6 +248,32 @@ const ROWS: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        "tests that pass by a file that git ignores",
+        &[
+            "attack_18_tests_that_pass_by_files_which_are_not_judged",
+            "attack_18_the_checkout_is_outside_of_the_project",
+        ],
+    ),
+    ("tests that change files", &["attack_18_tests_that_change_files_change_nothing_that_merges"]),
+    (
+        "files that earlier tests left",
+        &[
+            "attack_18_what_tests_leave_in_the_checkout_is_removed",
+            "attack_18_a_kept_folder_has_no_judged_files",
+        ],
+    ),
+    ("tests that leave a changed program", &[]),
+    ("tests that look at where they run", &[]),
+    (
+        "a merge driver, or attributes",
+        &["attack_18_a_merge_driver_writes_what_was_never_judged", "attack_18_a_merge_driver_writes_nothing"],
+    ),
+    (
+        "a main branch that makes good work bad",
+        &["attack_18_what_a_merge_with_the_main_branch_makes_is_judged"],
+    ),
+    ("an edit at the human gate", &["attack_18_edits_at_the_human_gate_are_no_part_of_the_next_task"]),
+    (
         "`PLAN.md` or `tasks.md` edited to complete",
         &[
             "attack_17_a_plan_edited_to_complete_passes_nothing",

@@ -1,6 +1,7 @@
 //! The reply of an agent: the marker it ends with, and the failure it reports. It does not run the agent.
 
-use super::attempt::{ERROR_BYTES, Failure, Halt};
+use super::attempt::{Failure, Halt};
+use super::checks::ERROR_BYTES;
 use super::state::ErrorCode;
 use countersign_core::outcome::{NoVerdict, Outcome};
 use countersign_engine::process::ProcessEnd;

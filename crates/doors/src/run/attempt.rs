@@ -1,4 +1,5 @@
-//! One attempt at a task: agent, tests, lint, review, person. The next run goes on at the saved stage.
+//! One attempt at a task: agent, tests, lint, review, person. The next run goes on at the saved stage. Tests and lint are in
+//! `checks`.
 
 use super::agent_reply;
 use super::checkpoint::ReviewRecord;
@@ -12,21 +13,18 @@ use super::settings::{HumanGate, seconds};
 use super::state::{ErrorCode, ReviewStatus};
 use super::task::TaskRun;
 use super::task_prompt::{TaskPrompt, task_prompt};
+use countersign_core::digest::Digest;
 use countersign_core::ids::ReviewId;
 use countersign_core::outcome::{NoVerdict, Outcome, Stop};
 use countersign_core::progress::{ProgressEvent, Stage};
 use countersign_core::review::{State, Verb};
-use countersign_core::text::cut;
 use countersign_engine::engine::EngineError;
 use countersign_engine::ledger::Stored;
-use countersign_engine::shell::{self, Command, CommandResult, End};
 use countersign_engine::worker::WorkRequest;
+use countersign_engine::workspace::Change;
 
 /// After so many rounds in which the reviewer changed files itself there is no verdict.
 const FIXES_MAX: u32 = 3;
-/// The most output of a failed command in the prompt of the next attempt, and of a command in a checkpoint.
-pub(super) const ERROR_BYTES: usize = 8 * 1024;
-const OUTPUT_BYTES: usize = 16 * 1024;
 
 pub(super) enum Halt {
     Failed(Box<Failure>),
@@ -49,7 +47,12 @@ impl<E: Into<RunError>> From<E> for Halt {
 }
 
 pub(super) struct Ready {
+    /// The tree that was tested and judged.
     pub tree: String,
+    /// Names the difference that was judged.
+    pub difference: Digest,
+    /// Whether a person decided about it.
+    pub is_decided: bool,
     pub review: ReviewRecord,
 }
 
@@ -89,7 +92,7 @@ impl TaskRun<'_> {
             self.save().await?;
         }
         if matches!(self.checkpoint.stage, Stage::Tests | Stage::Lint) {
-            self.checks().await?;
+            self.checks(None).await?;
             self.checkpoint.stage = Stage::Review;
             self.save().await?;
         }
@@ -100,7 +103,7 @@ impl TaskRun<'_> {
         }
     }
 
-    fn check_stop(&self) -> Result<(), Halt> {
+    pub(super) fn check_stop(&self) -> Result<(), Halt> {
         if self.stop.is_cancelled() { Err(Halt::Stopped) } else { Ok(()) }
     }
 
@@ -157,79 +160,17 @@ impl TaskRun<'_> {
         Ok(())
     }
 
-    /// Tests, then lint; files that `lint_fix` changed are tested again.
-    async fn checks(&mut self) -> Result<(), Halt> {
-        self.tests().await?;
-        let Some(lint) = self.settings.config.commands.lint.clone() else {
-            self.checkpoint.lint = None;
-            return Ok(());
-        };
-        self.stage(Stage::Lint);
-        let mut result = self.command("lint", &lint).await?;
-        let fix =
-            self.settings.config.commands.lint_fix.clone().filter(|_| matches!(result.end, End::Failed(_)));
-        if let Some(fix) = &fix {
-            self.command("lint fix", fix).await?;
-            result = self.command("lint", &lint).await?;
-        }
-        match result.end {
-            End::Passed if fix.is_some() => {
-                self.checkpoint.lint = Some(format!("auto-fixed by `{}`", fix.unwrap_or_default()));
-                self.tests().await
-            }
-            End::Passed => {
-                self.checkpoint.lint = Some(String::new());
-                Ok(())
-            }
-            End::Cancelled => Err(Halt::Stopped),
-            End::Failed(_) if !self.settings.config.lint_blocking => {
-                let lines = format!("`{lint}` reported problems:\n{}", result.output.trim());
-                self.checkpoint.lint = Some(cut(&lines, OUTPUT_BYTES).to_owned());
-                Ok(())
-            }
-            End::Failed(_) | End::TimedOut => {
-                let error = result.trouble(&format!("`{lint}`"), ERROR_BYTES);
-                Err(Failure::of_work(ErrorCode::LintFailure, error).into())
-            }
-        }
-    }
-
-    async fn tests(&mut self) -> Result<(), Halt> {
-        self.check_stop()?;
-        let Some(test) = self.settings.config.commands.test.clone() else {
-            self.checkpoint.tests = None;
-            return Ok(());
-        };
-        self.stage(Stage::Tests);
-        let result = self.command("tests", &test).await?;
-        self.checkpoint.tests = Some(cut(&result.output, OUTPUT_BYTES).to_owned());
-        check_tests(&result, &format!("`{test}`"))
-    }
-
-    pub(super) async fn command(&self, what: &str, line: &str) -> Result<CommandResult, RunError> {
-        self.log.heading(&format!("{what}: {line}"));
-        let command = Command {
-            line,
-            folder: self.repo.folder(&self.checkpoint.place),
-            timeout: seconds(self.settings.config.check_timeout_seconds),
-            environment: &self.environment,
-            tap: Some(self.log.tap()),
-        };
-        let result = shell::run(&self.guard, command, &self.never).await;
-        result.map_err(RunError::io(format!("`{line}` could not be run")))
-    }
-
-    async fn review(&mut self) -> Result<Ready, Halt> {
+    pub(super) async fn review(&mut self) -> Result<Ready, Halt> {
         self.stage(Stage::Review);
         let mut stale = None;
         for _ in 0..FIXES_MAX {
-            let Some(change) = self.change(&self.checkpoint).await? else {
+            let Some(change) = self.tested_change().await? else {
                 let words = "the agent reported the task as done but changed no files";
                 return Err(Failure::of_work(ErrorCode::TaskFailed, words).into());
             };
             if !self.settings.config.run_review {
                 let review = ReviewRecord { status: ReviewStatus::Skipped, findings: None, id: None };
-                return Ok(Ready { tree: change.tree.unwrap_or_default(), review });
+                return Ok(ready(&change, false, review));
             }
             self.log.heading("review");
             let judged = self.judge(change).await?;
@@ -244,7 +185,7 @@ impl TaskRun<'_> {
                 }
                 self.checkpoint.fixed = true;
                 stale = Some(judged.record(ReviewStatus::Error));
-                self.checks().await?;
+                self.checks(None).await?;
                 self.save().await?;
                 self.stage(Stage::Review);
                 continue;
@@ -253,6 +194,22 @@ impl TaskRun<'_> {
         }
         let words = format!("the files changed during each of {FIXES_MAX} reviews");
         Err(Failure { review: stale, ..no_verdict(&words, NoVerdict::Stale) }.into())
+    }
+
+    /// The change of the task after tests and lint. Where these run on the judged files, it is the one they ran on.
+    pub(super) async fn tested_change(&mut self) -> Result<Option<Change>, Halt> {
+        for _ in 0..FIXES_MAX {
+            let Some(change) = self.change(&self.checkpoint).await? else { return Ok(None) };
+            if !self.settings.tests_judged_files() || change.tree == self.checkpoint.tested {
+                return Ok(Some(change));
+            }
+            self.log.write(b"the files changed after their tests: tests and lint start again\n");
+            self.checks(None).await?;
+            self.save().await?;
+            self.stage(Stage::Review);
+        }
+        let words = format!("the files changed during each of {FIXES_MAX} tests");
+        Err(no_verdict(&words, NoVerdict::Stale).into())
     }
 
     async fn conclude(&mut self, mut judged: Judged) -> Result<Ready, Halt> {
@@ -310,10 +267,7 @@ impl TaskRun<'_> {
 
     async fn apply_verdict(&self, judged: &Judged) -> Result<Ready, Halt> {
         let outcome = judged.outcome();
-        let ready = |status| {
-            let tree = judged.change.tree.clone().unwrap_or_default();
-            Ok(Ready { tree, review: judged.record(status) })
-        };
+        let ready = |status| Ok(ready(&judged.change, judged.is_decided(), judged.record(status)));
         let is_advisory = self.settings.config.review_policy == ReviewPolicy::Advisory;
         let words = || judging::verdict_words(&judged.stored.review, judged.fixed);
         let (failure, status) = match outcome {
@@ -351,15 +305,9 @@ impl TaskRun<'_> {
     }
 }
 
-/// Fails where tests failed; `what` names them in the prompt of the next attempt.
-pub(super) fn check_tests(result: &CommandResult, what: &str) -> Result<(), Halt> {
-    match result.end {
-        End::Passed => Ok(()),
-        End::Cancelled => Err(Halt::Stopped),
-        End::Failed(_) | End::TimedOut => {
-            Err(Failure::of_work(ErrorCode::TestFailure, result.trouble(what, ERROR_BYTES)).into())
-        }
-    }
+fn ready(change: &Change, is_decided: bool, review: ReviewRecord) -> Ready {
+    let tree = change.tree.clone().unwrap_or_default();
+    Ready { tree, difference: judging::difference(change), is_decided, review }
 }
 
 fn review_failed() -> ErrorCode {

@@ -21,6 +21,9 @@ pub struct Checkpoint {
     pub previous_error: Option<String>,
     pub tests: Option<String>,
     pub lint: Option<String>,
+    /// The tree that passed tests and lint.
+    #[serde(default)]
+    pub tested: Option<String>,
     #[serde(rename = "said")]
     pub reply: Option<String>,
     pub cost_microusd: Option<u64>,
@@ -75,6 +78,7 @@ impl Checkpoint {
             previous_error: None,
             tests: None,
             lint: None,
+            tested: None,
             reply: None,
             cost_microusd: None,
             tokens_in: None,
@@ -135,6 +139,7 @@ mod tests {
                 stage: Stage::Review,
                 attempt: 3,
                 tests: Some("ok".into()),
+                tested: Some("tree".into()),
                 tokens_in: Some(1),
                 fixed: true,
                 conflicts: 2,

@@ -9,13 +9,14 @@ use super::state::ReviewStatus;
 use super::task::TaskRun;
 use super::task_prompt;
 use countersign_core::answer::{remarks, severity_word};
+use countersign_core::digest::{Digest, Parts};
 use countersign_core::ids::ReviewId;
 use countersign_core::judge::{Finding, RoundEnd};
 use countersign_core::outcome::Outcome;
 use countersign_core::policy::{Attempts, Policy};
 use countersign_core::progress::{Issue, ProgressEvent};
 use countersign_core::prompt::{RunContext, Sections};
-use countersign_core::review::Review;
+use countersign_core::review::{Review, Verb};
 use countersign_core::rule::Rule;
 use countersign_engine::engine::{Engine, Planner, Request, SubmittedChange, Ticket};
 use countersign_engine::ledger::Stored;
@@ -63,6 +64,14 @@ impl Judged {
 
     pub fn review(&self) -> &ReviewId {
         &self.stored.review.id
+    }
+
+    /// Whether a person let exactly this change pass.
+    pub fn is_decided(&self) -> bool {
+        let review = &self.stored.review;
+        review.decisions.last().is_some_and(|last| {
+            matches!(last.verb, Verb::Approve | Verb::Skip) && review.digest() == Some(&last.digest)
+        })
     }
 
     pub fn record(&self, status: ReviewStatus) -> ReviewRecord {
@@ -184,6 +193,16 @@ impl TaskRun<'_> {
         ];
         Ok(Some(prompt_files::render(&template, &values).text))
     }
+}
+
+/// Names what a change shows, whatever the other files of its base are.
+pub(super) fn difference(change: &Change) -> Digest {
+    let mut parts = Parts::new("difference/1");
+    parts.count(change.files.len());
+    for file in &change.files {
+        parts.text(&file.path).text(file.digest.as_str());
+    }
+    parts.digest()
 }
 
 /// The guidance of the rule comes before the prompt of the project.

@@ -1,9 +1,10 @@
 //! The merge of a task into the main branch: the judged tree on the current tip, one task at a time.
 
 use super::advance_main::Advanced;
-use super::attempt::{Failure, Halt, Ready, Retry, check_tests};
+use super::attempt::{Failure, Halt, Ready, Retry};
 use super::believed;
 use super::checkpoint::Merging;
+use super::judging;
 use super::merge_main::Merged;
 use super::record::Entry;
 use super::repo::WorkLocation;
@@ -18,7 +19,7 @@ const MOVES_MAX: u32 = 20;
 const CONFLICTS_MAX: u32 = 20;
 
 impl TaskRun<'_> {
-    pub(super) async fn merge(&mut self, ready: &Ready) -> Result<Option<String>, Halt> {
+    pub(super) async fn merge(&mut self, ready: &mut Ready) -> Result<Option<String>, Halt> {
         if !self.settings.config.auto_commit {
             return Ok(None);
         }
@@ -30,10 +31,9 @@ impl TaskRun<'_> {
             return Ok(Some(commit));
         }
         let merge_message = format!("Merge {message}\n\n{}", trailer(ready.review.id.as_ref()));
-        // Two merges at once would merge into a tree that was not tested.
+        // Two merges at once would merge into a tree that was not judged.
         let run = self.run;
         let _alone = run.merging.lock().await;
-        let mut tree = ready.tree.clone();
         for _ in 0..MOVES_MAX {
             let mut tips = self.repo.tips(&self.checkpoint.place).await?;
             if let Some(words) = self.main_trouble(&tips.main).await? {
@@ -42,10 +42,9 @@ impl TaskRun<'_> {
             if tips.main != self.checkpoint.base {
                 let tip = tips.main;
                 self.warn_unjudged(&self.checkpoint.base, &tip).await?;
-                self.repo
-                    .commit(&self.checkpoint.place, &tree, Some(&self.checkpoint.base), &message)
-                    .await?;
-                tree = match self.repo.merge_main(&self.checkpoint.place, &tip).await? {
+                let (place, base) = (&self.checkpoint.place, Some(self.checkpoint.base.as_str()));
+                self.repo.commit(place, &ready.tree, base, &message).await?;
+                let merged = match self.repo.merge_main(place, &tip).await? {
                     Merged::Tree(tree) => tree,
                     Merged::Conflict { files, words } => {
                         self.checkpoint.base = tip;
@@ -55,17 +54,14 @@ impl TaskRun<'_> {
                     Merged::Refused(words) => return Err(in_the_way(&self.repo.main, &words).into()),
                 };
                 self.checkpoint.base = tip;
-                // The merged tree is tested before it is on the main branch.
-                if let Some(test) = &self.settings.config.commands.test {
-                    let result = self.command("tests after the main branch moved", test).await?;
-                    let what = format!("after the merge with `{}`, `{test}`", self.repo.main);
-                    check_tests(&result, &what)?;
-                }
+                self.judge_again(ready, merged).await?;
                 tips = self.repo.tips(&self.checkpoint.place).await?;
             }
             let messages = [message.as_str(), merge_message.as_str()];
-            let commit =
-                self.repo.join(&self.checkpoint.place, &tips, &tree, &self.checkpoint.base, messages).await?;
+            let commit = self
+                .repo
+                .join(&self.checkpoint.place, &tips, &ready.tree, &self.checkpoint.base, messages)
+                .await?;
             self.checkpoint.merging = Some(Merging { commit: commit.clone(), review: ready.review.clone() });
             self.save().await?;
             self.record_merge(&commit, ready).await?;
@@ -80,6 +76,31 @@ impl TaskRun<'_> {
         }
         let words = format!("another process kept moving `{}` during the merge", self.repo.main);
         Err(Failure::of_work(ErrorCode::Unknown, words).into())
+    }
+
+    /// The main branch moved, and `merged` is what the merge with it made: it is tested and judged like any work. What a person
+    /// decided holds as long as the change that they saw is the same.
+    async fn judge_again(&mut self, ready: &mut Ready, merged: String) -> Result<(), Halt> {
+        self.checkpoint.stage = Stage::Tests;
+        self.save().await?;
+        let Some(change) = self.change(&self.checkpoint).await? else {
+            // The main branch has all of the work already.
+            ready.tree = merged;
+            return Ok(());
+        };
+        if change.tree.as_ref() == Some(&ready.tree) {
+            return Ok(());
+        }
+        self.checks(Some(self.run.repo.main.as_str())).await?;
+        self.checkpoint.stage = Stage::Review;
+        self.save().await?;
+        let tested = if ready.is_decided { self.tested_change().await? } else { None };
+        match tested.filter(|change| judging::difference(change) == ready.difference) {
+            Some(change) => ready.tree = change.tree.unwrap_or_default(),
+            None => *ready = self.review().await?,
+        }
+        self.stage(Stage::Merge);
+        Ok(())
     }
 
     async fn record_merge(&self, commit: &str, ready: &Ready) -> Result<(), RunError> {

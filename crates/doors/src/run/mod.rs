@@ -8,6 +8,7 @@ mod attempt;
 mod believed;
 mod budget;
 pub mod checkpoint;
+mod checks;
 pub mod config;
 pub mod human;
 pub mod judging;

@@ -370,6 +370,6 @@ async fn head(git: &Git) -> Result<Head, RepoError> {
     Ok(Head { commit: commit.to_owned(), tree: tree.to_owned() })
 }
 
-async fn is_ancestor(git: &Git, one: &str, other: &str) -> bool {
+pub(super) async fn is_ancestor(git: &Git, one: &str, other: &str) -> bool {
     git.run(["merge-base", "--is-ancestor", one, other]).await.is_ok()
 }

@@ -136,7 +136,7 @@ impl RunError {
     }
 }
 
-fn listed(files: &[String]) -> String {
+pub(super) fn listed(files: &[String]) -> String {
     const LISTED: usize = 5;
     let shown: Vec<_> = files.iter().take(LISTED).map(String::as_str).collect();
     match files.len() {

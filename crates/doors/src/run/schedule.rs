@@ -5,7 +5,7 @@ use super::checkpoint::Checkpoint;
 use super::config::OnFailure;
 use super::layout::Layout;
 use super::repo::WorkLocation;
-use super::run::{Run, RunError};
+use super::run::{Run, RunError, listed};
 use super::state::{ErrorCode, Summary, TaskState};
 use super::task::TaskEnd;
 use super::tasks::{Status, Task, TaskList};
@@ -83,6 +83,9 @@ impl Run {
         let mut failures = 0;
         loop {
             results.stopped = results.stopped.take().or_else(|| self.stop_reason());
+            if results.stopped.is_none() && running.is_empty() {
+                results.stopped = self.left_in_folder().await?;
+            }
             if results.stopped.is_none() {
                 self.begin(which, at_once, &mut begun, &mut running).await?;
             }
@@ -173,6 +176,21 @@ impl Run {
             Some(id) => Err(RunError::NoTask(id.clone())),
             None => Ok(()),
         }
+    }
+
+    /// Files in the project's worktree that would become part of the next task, such as edits of a person at the gate of the
+    /// last one: neither was made or judged with them. Also those that the index of the user hides.
+    async fn left_in_folder(&self) -> Result<Option<String>, RunError> {
+        let is_shared = self.settings.at_once.is_none() && self.settings.uses_branches();
+        if !is_shared || self.repo.checked_out().await? != self.repo.main {
+            return Ok(None);
+        }
+        let main = Checkpoint::new(self.repo.main_tip().await?, WorkLocation::Here);
+        let Some(left) = self.change(&main).await? else { return Ok(None) };
+        let files = listed(&left.files.into_iter().map(|file| file.path).collect::<Vec<_>>());
+        Ok(Some(format!(
+            "the next task would include files that are not committed: {files}. Commit or stash them, and run again"
+        )))
     }
 
     /// Fails where uncommitted files in the project's worktree would become part of a task.

@@ -1,6 +1,8 @@
 //! The settings of one run: the configuration with the flags applied, and what the flags alone decide.
 
 use super::config::RunConfig;
+use countersign_engine::config::TestsIn;
+use countersign_engine::tested::CheckoutSettings;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -25,12 +27,21 @@ pub struct Settings {
     pub budget_microusd: Option<u64>,
     pub task_budget_microusd: Option<u64>,
     pub worktrees: PathBuf,
+    /// How tests and lint get the judged files.
+    pub checkout: CheckoutSettings,
+    pub tests_in: TestsIn,
 }
 
 impl Settings {
     /// Whether each task has its own branch, which is merged.
     pub fn uses_branches(&self) -> bool {
         self.config.create_git_branch && self.config.auto_commit
+    }
+
+    /// Whether tests or lint run on exactly the judged files.
+    pub(super) fn tests_judged_files(&self) -> bool {
+        let commands = &self.config.commands;
+        self.tests_in == TestsIn::Checkout && (commands.test.is_some() || commands.lint.is_some())
     }
 }
 

@@ -173,10 +173,11 @@ impl TaskRun<'_> {
 
     /// One attempt with its merge. The merge is recorded last; the ledger has the verdict already.
     async fn attempt_and_merge(&mut self) -> Result<TaskEnd, Halt> {
-        let ready = self.attempt().await?;
-        let commit = match self.merge(&ready).await {
+        let mut ready = self.attempt().await?;
+        let commit = match self.merge(&mut ready).await {
             Err(Halt::Failed(failure)) => {
-                return Err(Failure { review: Some(ready.review), ..*failure }.into());
+                let review = failure.review.clone().or(Some(ready.review));
+                return Err(Failure { review, ..*failure }.into());
             }
             merged => merged?,
         };

@@ -2,16 +2,16 @@
 
 use super::task::Task;
 use countersign_core::prompt::{Sections, TaskContext};
-use countersign_engine::config::ServiceConfig;
-use countersign_engine::process::GuardProgram;
-use countersign_engine::shell::{self, Command};
-use std::ffi::OsString;
+use countersign_engine::config::{ServiceConfig, TestsIn};
+use countersign_engine::git::Git;
+use countersign_engine::tested::{IN_WORK, TestCommand, TestRun, TestRunError};
+use std::io;
 use std::path::Path;
 use std::time::Duration;
-use tokio_util::sync::CancellationToken;
 
 const TEST_SECONDS: u64 = 120;
 const LINT_SECONDS: u64 = 60;
+pub const SETUP_SECONDS: u64 = 300;
 pub const SESSION_LOG_BYTES: u64 = 30 * 1024;
 const OUTPUT_BYTES: usize = 1900;
 
@@ -25,12 +25,6 @@ const TESTED_BY: [(&str, &str); 6] = [
     ("go.mod", "go test ./..."),
 ];
 
-/// The test command: the configured one, else by the files of the project.
-fn test_command(configured: Option<&str>, is_there: impl Fn(&str) -> bool) -> Option<String> {
-    let found = || TESTED_BY.iter().find(|(file, _)| is_there(file)).map(|(_, command)| *command);
-    configured.or_else(found).map(str::to_owned)
-}
-
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Known {
     pub tests: Option<String>,
@@ -38,29 +32,23 @@ pub struct Known {
     pub session_log: Option<String>,
 }
 
-pub struct CommandEnv<'a> {
-    pub guard: &'a GuardProgram,
-    pub root: &'a Path,
-    pub environment: &'a [(OsString, OsString)],
-}
-
 impl Known {
+    /// Runs tests and lint on the files of a tree; without one, in the folder of the work.
     pub async fn gather(
         settings: &ServiceConfig,
         session_log: Option<String>,
-        around: &CommandEnv<'_>,
-        cancel: &CancellationToken,
-    ) -> std::io::Result<Self> {
+        around: &TestRun<'_>,
+        tree: Option<&str>,
+    ) -> io::Result<Self> {
         let mut known = Self::default();
         let context = settings.context;
-        if context.tests {
-            let is_there = |name: &str| around.root.join(name).is_file();
-            if let Some(line) = test_command(settings.test.as_deref(), is_there) {
-                known.tests = Some(around.run("tests", &line, TEST_SECONDS, cancel).await?);
-            }
+        if context.tests
+            && let Some(line) = test_command(settings.test.as_deref(), around.work, tree).await
+        {
+            known.tests = Some(run("tests", &line, TEST_SECONDS, around, tree).await?);
         }
         if let Some(line) = settings.lint.as_deref().filter(|_| context.lint) {
-            known.lint = Some(around.run("lint", line, LINT_SECONDS, cancel).await?);
+            known.lint = Some(run("lint", line, LINT_SECONDS, around, tree).await?);
         }
         known.session_log = session_log.filter(|_| context.session_log);
         Ok(known)
@@ -84,26 +72,47 @@ impl Known {
     }
 }
 
-impl CommandEnv<'_> {
-    async fn run(
-        &self,
-        what: &str,
-        line: &str,
-        seconds: u64,
-        cancel: &CancellationToken,
-    ) -> std::io::Result<String> {
-        let command = Command {
-            line,
-            folder: self.root,
-            timeout: Duration::from_secs(seconds),
-            environment: self.environment,
-            tap: None,
-        };
-        let came = shell::run(self.guard, command, cancel).await?;
-        if came.end == shell::End::Cancelled {
-            return Err(std::io::Error::new(std::io::ErrorKind::Interrupted, "interrupted"));
+/// Whether tests or lint need the judged files as a tree.
+pub fn needs_tree(settings: &ServiceConfig) -> bool {
+    let context = settings.context;
+    let runs = context.tests || context.lint && settings.lint.is_some();
+    runs && settings.commands.tests_in == TestsIn::Checkout
+}
+
+/// The test command: the configured one, else by the files that are tested.
+async fn test_command(configured: Option<&str>, work: &Path, tree: Option<&str>) -> Option<String> {
+    if let Some(line) = configured {
+        return Some(line.to_owned());
+    }
+    let names = TESTED_BY.map(|(file, _)| file);
+    let which = match tree {
+        None => names.iter().position(|name| work.join(name).is_file())?,
+        Some(tree) => Git::at(work).first_file_at(tree, &names).await.ok()??.0,
+    };
+    Some(TESTED_BY[which].1.to_owned())
+}
+
+async fn run(
+    what: &str,
+    line: &str,
+    seconds: u64,
+    around: &TestRun<'_>,
+    tree: Option<&str>,
+) -> io::Result<String> {
+    let command = TestCommand { line, timeout: Duration::from_secs(seconds), tap: None };
+    let what = format!("{what} (`{line}`)");
+    let (result, note) = match tree {
+        Some(tree) => (around.on_tree(tree, command).await, String::new()),
+        None => (around.on_work(command).await, format!("({IN_WORK})\n")),
+    };
+    match result {
+        Ok(result) => Ok(format!("{note}{}", result.trouble(&what, OUTPUT_BYTES))),
+        Err(TestRunError::Refused(words)) => {
+            Ok(format!("{what} did not run: {}", countersign_core::text::cut_front(&words, OUTPUT_BYTES)))
         }
-        Ok(came.trouble(&format!("{what} (`{line}`)"), OUTPUT_BYTES))
+        Err(TestRunError::Cancelled) => Err(io::Error::new(io::ErrorKind::Interrupted, "interrupted")),
+        Err(TestRunError::Io(error)) => Err(error),
+        Err(TestRunError::Git(error)) => Err(io::Error::other(error)),
     }
 }
 
@@ -111,10 +120,10 @@ impl CommandEnv<'_> {
 mod tests {
     use super::super::task::{Basis, Home, TaskStatus};
     use super::*;
-    use countersign_engine::config::{ContextConfig, Pipeline, Trigger};
+    use countersign_engine::config::{CommandsConfig, ContextConfig, Pipeline, Trigger};
 
-    #[test]
-    fn tests_are_found_by_files_in_their_order() {
+    #[tokio::test]
+    async fn tests_are_found_by_files_in_their_order() {
         let table: [(&[&str], Option<&str>); 7] = [
             (&[], None),
             (&["go.mod"], Some("go test ./...")),
@@ -125,10 +134,16 @@ mod tests {
             (&["pytest.ini"], Some("pytest")),
         ];
         for (files, expected) in table {
-            let found = test_command(None, |name| files.contains(&name));
-            assert_eq!(found.as_deref(), expected, "{files:?}");
-            let configured = test_command(Some("./t"), |name| files.contains(&name));
-            assert_eq!(configured.as_deref(), Some("./t"));
+            let repository = countersign_testkit::Repository::new();
+            repository.write("README", "");
+            files.iter().for_each(|file| drop(repository.write(file, "")));
+            let commit = repository.commit("all");
+            for tree in [None, Some(commit.as_str())] {
+                let found = test_command(None, repository.root(), tree).await;
+                assert_eq!(found.as_deref(), expected, "{files:?}");
+                let configured = test_command(Some("./t"), repository.root(), tree).await;
+                assert_eq!(configured.as_deref(), Some("./t"));
+            }
         }
     }
 
@@ -161,6 +176,7 @@ mod tests {
             context,
             test: None,
             lint: None,
+            commands: CommandsConfig::default(),
         };
         let headings = |sections: Sections| -> Vec<String> {
             let before = sections.before.into_iter().map(|section| section.heading);

@@ -1,7 +1,7 @@
 //! The review of a task. The verdict is in the ledger first, then the event, then the plan. An error on the way is an
 //! event too, and leaves a task that can be reviewed again.
 
-use super::context::{CommandEnv, Known};
+use super::context::{Known, SETUP_SECONDS, needs_tree};
 use super::decided::after_decision;
 use super::error::ServiceError;
 use super::event::{self, Happened, ServiceEvent};
@@ -20,9 +20,11 @@ use countersign_engine::config::ServiceConfig;
 use countersign_engine::engine::{Engine, EngineError, Request, SubmittedChange, Ticket};
 use countersign_engine::ledger::Stored;
 use countersign_engine::process::GuardProgram;
+use countersign_engine::tested::{CheckoutSettings, TestRun};
 use countersign_engine::workspace::{self, ChangeWanted, Root};
 use std::ffi::OsString;
 use std::fs::File;
+use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 const RAW_BYTES_MAX: usize = 16 * 1024;
@@ -38,6 +40,7 @@ pub struct Reviewing {
     pub rules: Vec<Rule>,
     pub policy: Policy,
     pub settings: ServiceConfig,
+    pub checkout: CheckoutSettings,
     /// The commit the change is against.
     pub base: Option<String>,
     pub left_out: Vec<String>,
@@ -159,16 +162,26 @@ impl Reviewing {
         let wanted = ChangeWanted {
             base: self.base.clone(),
             left_out: self.left_out.clone(),
+            keeps_tree: needs_tree(&self.settings),
             ..ChangeWanted::default()
         };
         // An empty change fails before any command runs.
-        workspace::change(&root, &wanted).await?;
-        let around =
-            CommandEnv { guard: &self.guard, root: &self.tasks.root, environment: &self.environment };
-        let known = Known::gather(&self.settings, self.session_log.clone(), &around, cancel).await;
+        let mut change = workspace::change(&root, &wanted).await?;
+        let around = TestRun {
+            guard: &self.guard,
+            work: &self.tasks.root,
+            settings: &self.checkout,
+            environment: &self.environment,
+            setup_timeout: Duration::from_secs(SETUP_SECONDS),
+            cancel,
+        };
+        let log = self.session_log.clone();
+        let known = Known::gather(&self.settings, log, &around, change.tree.as_deref()).await;
         let known = known.map_err(ServiceError::io("the project's commands could not be run"))?;
-        // Tests may write files, so the change is read again after them.
-        let change = workspace::change(&root, &wanted).await?;
+        if change.tree.is_none() {
+            // Tests in the folder of the work may write files there.
+            change = workspace::change(&root, &wanted).await?;
+        }
         let sections = known.sections(Some(task), &self.settings);
         let max = self.settings.max_revisions;
         let request = Request {

@@ -1,10 +1,11 @@
 //! One file of the configuration, read and checked: its rules, its reviewers and the settings it gives. Putting the
 //! files together is done in `resolve`.
 
+use super::commands::{self, WrittenCommands};
 use super::notify::{self, WrittenNotify};
 use super::reviewers::{Owner, ReviewerConfig, reviewers};
 use super::rules::{CheckProblem, RuleSource, rules};
-use super::service::{self, WrittenCommands, WrittenContext, WrittenReview};
+use super::service::{self, WrittenContext, WrittenReview};
 use super::settings::{Origin, check_patterns};
 use super::written::{
     WrittenBlocking, WrittenLimits, WrittenPolicy, WrittenProject, WrittenQr, WrittenRedaction,
@@ -125,6 +126,7 @@ impl Layer {
         check_patterns(&mut sink, &sections.redaction);
         notify::check(&mut sink, owner, &sections.notify);
         service::check(&mut sink, &sections.review, &sections.commands);
+        commands::check(&mut sink, &sections.commands);
         blocking(&mut sink, sections.policy.blocking.items());
         blocking(&mut sink, sections.qr.blocking.items());
         if let Some(At { span, value: Some(folder) }) = &sections.qr.state_dir.0

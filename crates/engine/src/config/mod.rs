@@ -8,6 +8,7 @@
 //! What is YAML about it is in `yaml`. Only `find` does I/O. A file that is not YAML has one problem; otherwise all problems of all files are
 //! reported together, each with its place. Nothing that is written wrongly is read as a default.
 
+mod commands;
 mod find;
 mod layer;
 mod notify;
@@ -22,6 +23,7 @@ mod written_use;
 pub use crate::yaml::{
     Diagnostic, FileBytes, MAX_FILE_BYTES, MAX_PROBLEMS, Place, Problems, Related, Source,
 };
+pub use commands::{CommandsConfig, TestsIn};
 pub use find::{Environment, FILE_NAME, Flags, Gathered, find_root, gather, gather_readable, user_file};
 pub use notify::{DEFAULT_WEBHOOK_SECONDS, NotifyConfig, WebhookConfig};
 pub use resolve::{Config, resolve};

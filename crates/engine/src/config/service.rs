@@ -1,5 +1,6 @@
-//! `review:`, `context:` and `commands:`: when and how the work on a task is reviewed.
+//! `review:` and `context:`: when and how the work on a task is reviewed.
 
+use super::commands::{CommandsConfig, WrittenCommands};
 use super::settings::{Merge, key};
 use crate::yaml::{At, Count, Given, ProblemList};
 use schemars::JsonSchema;
@@ -100,19 +101,6 @@ pub(super) struct WrittenContext {
     pub session_log: Given<bool>,
 }
 
-/// Commands of the project.
-#[derive(Debug, Default, Deserialize, JsonSchema)]
-#[schemars(rename = "Commands")]
-#[serde(default, deny_unknown_fields, expecting = "a mapping with `test` or `lint`")]
-pub(super) struct WrittenCommands {
-    /// Runs the tests, in a shell at the root. Without it they are found by the files of the project.
-    #[schemars(length(min = 1))]
-    pub test: Given<String>,
-    /// Runs lint, in a shell at the root.
-    #[schemars(length(min = 1))]
-    pub lint: Given<String>,
-}
-
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ServiceConfig {
     pub enabled: bool,
@@ -129,6 +117,7 @@ pub struct ServiceConfig {
     pub context: ContextConfig,
     pub test: Option<String>,
     pub lint: Option<String>,
+    pub commands: CommandsConfig,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -156,6 +145,7 @@ pub(super) fn check(sink: &mut ProblemList, review: &WrittenReview, commands: &W
         ("parser_model", &review.parser_model),
         ("test", &commands.test),
         ("lint", &commands.lint),
+        ("setup", &commands.setup),
     ];
     for (name, given) in texts {
         if let Some(At { span, value: Some(text) }) = &given.0
@@ -187,6 +177,7 @@ impl Merge<'_> {
             context: self.context(),
             test: self.text(key!(commands.test)),
             lint: self.text(key!(commands.lint)),
+            commands: self.commands(),
         }
     }
 

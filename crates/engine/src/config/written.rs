@@ -1,11 +1,12 @@
 //! The configuration as people write it, and its published schema. The comments here are what editors show. The sections
-//! `notify`, `review`, `context` and `commands` are in the files `notify` and `service`.
+//! `notify`, `review`, `context` and `commands` are in the files `notify`, `service` and `commands`.
 //! Required keys are options too, so that one that is missing is reported together with everything else; the
 //! `required` mark is for the published schema.
 
+use super::commands::WrittenCommands;
 use super::notify::WrittenNotify;
 use super::reviewers::{DEFAULT_REPLY_TOKENS, Sees};
-use super::service::{WrittenCommands, WrittenContext, WrittenReview};
+use super::service::{WrittenContext, WrittenReview};
 use super::settings::{DEFAULT_BYTES, DEFAULT_KEEP_CONTENTS_DAYS, DEFAULT_REVIEWERS_AT_ONCE, Dollars};
 use super::written_use::WrittenUse;
 use crate::programs::{PROGRAMS, listed};

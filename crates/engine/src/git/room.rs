@@ -7,7 +7,7 @@ use crate::{private, stamp};
 use countersign_core::digest::{Digest, Parts};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 /// What a room knows of git's settings.
 const CONFIG: &str = "[core]\n\tbare = false\n\tfilemode = true\n\tsymlinks = true\n\tautocrlf = false\n\
@@ -18,7 +18,9 @@ const SHA256_LETTERS: usize = 64;
 const ROOM: &str = "room";
 const INDEX: &str = "index";
 /// The ending of the file that is locked while files are checked out.
-const LOCK: &str = "lock";
+pub(super) const LOCK: &str = "lock";
+/// How long a checkout is kept that nobody uses.
+const KEPT: Duration = Duration::from_secs(14 * 24 * 60 * 60);
 
 /// A private git folder.
 pub(super) struct Room {
@@ -51,7 +53,7 @@ impl Room {
     }
 
     /// The index is beside the room, so that writing it leaves no trace in there.
-    fn index(&self) -> PathBuf {
+    pub(super) fn index(&self) -> PathBuf {
         self.other_folder(INDEX).join("index")
     }
 
@@ -86,9 +88,15 @@ fn stamp_of(folder: &Path) -> io::Result<Digest> {
     Ok(parts.digest())
 }
 
-/// When the files of a commit in this folder were last used.
-pub fn checked_out_at(folder: &Path) -> Option<SystemTime> {
-    folder.with_extension(LOCK).metadata().ok()?.modified().ok()
+/// Removes checkouts in a folder of the cache that nobody has used for long. What cannot be removed stays.
+pub fn remove_unused(cache: &Path) {
+    let used_at = |folder: &Path| folder.with_extension(LOCK).metadata().ok()?.modified().ok();
+    let folders = std::fs::read_dir(cache).into_iter().flatten().flatten().map(|entry| entry.path());
+    for folder in folders.filter(|path| path.is_dir()) {
+        if used_at(&folder).is_some_and(|used| used.elapsed().is_ok_and(|since| since > KEPT)) {
+            let _ = std::fs::remove_dir_all(&folder);
+        }
+    }
 }
 
 /// The files of a commit, checked out.
@@ -142,8 +150,15 @@ impl Git {
 }
 
 impl Room {
-    /// Whether the files are those of the commit, and no others. An index without times makes git read each of them.
+    /// Whether the files are those of the commit, and no others.
     async fn has_exactly(&self, commit: &str, files: &Path) -> Result<bool> {
+        let has_files = self.has_files(commit, files).await?;
+        Ok(has_files && self.git(files).text(["ls-files", "--others"]).await?.is_empty())
+    }
+
+    /// Whether the files of the commit or tree are there as they should be. An index without times makes git read each of
+    /// them; it has their times afterwards.
+    pub(super) async fn has_files(&self, commit: &str, files: &Path) -> Result<bool> {
         match std::fs::remove_file(self.index()) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
                 return Err(GitError::unexpected("read-tree", error.to_string()));
@@ -153,7 +168,7 @@ impl Room {
         let git = self.git(files);
         git.run(["read-tree", commit]).await?;
         let (code, _) = git.exit_and_text(["update-index", "--ignore-submodules", "--refresh"]).await?;
-        Ok(code == 0 && git.text(["ls-files", "--others"]).await?.is_empty())
+        Ok(code == 0)
     }
 }
 

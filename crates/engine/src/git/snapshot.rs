@@ -116,13 +116,13 @@ impl Git {
     }
 
     /// The root of the worktree around the folder.
-    fn top(&self) -> PathBuf {
+    pub(super) fn top(&self) -> PathBuf {
         let folder = self.folder().canonicalize().unwrap_or_else(|_| self.folder().to_owned());
         folder.ancestors().find(|folder| is_repository(folder)).map(Path::to_owned).unwrap_or(folder)
     }
 
     /// The path of the folder in its worktree, with a `/` at its end.
-    fn below_top(&self, top: &Path) -> Vec<u8> {
+    pub(super) fn below_top(&self, top: &Path) -> Vec<u8> {
         let folder = self.folder().canonicalize().unwrap_or_else(|_| self.folder().to_owned());
         let below = folder.strip_prefix(top).map(|below| below.as_os_str().as_bytes().to_vec());
         let mut below = below.unwrap_or_default();

@@ -72,6 +72,35 @@ fn svc_2_and_3_the_task_under_way_and_the_session_stand_beside_the_change() {
     assert!(!asked.contains("early"), "{asked}");
 }
 
+/// What reviewers are told about the tests is about the judged files.
+#[test]
+fn issue_18_tests_of_a_hook_run_on_exactly_the_judged_files() {
+    let test = "[ -e .asked-helper ] && echo by a helper || { [ -e kept/x ] && cat a.md; }";
+    for (more, words, is_worktree) in [
+        ("setup: mkdir -p kept && touch kept/x, keep: [kept]", "good work", false),
+        ("tests_in: worktree", "by a helper", true),
+        (
+            "setup: 'echo no network; false'",
+            "did not run: `echo no network; false` (`commands.setup`) failed",
+            false,
+        ),
+        ("keep: [a.md]", "`commands.keep` names `a.md`", false),
+    ] {
+        let bench = Bench::new(&format!("commands: {{test: '{test}', {more}}}\n"));
+        bench.project.write("a.md", "good work\n").write(".asked-helper", "");
+        let ran = bench.stops(false).exits(0);
+        assert_eq!(ran.stdout, "", "{more}: {ran:?}");
+        let payload = bench.payload();
+        assert!(payload.contains(words), "{more}: {payload}");
+        let note = "tests and lint ran in the working folder, not on the judged files";
+        assert_eq!(
+            (payload.contains(note), ran.stderr.contains(note)),
+            (is_worktree, is_worktree),
+            "{more}: {ran:?}"
+        );
+    }
+}
+
 #[test]
 fn an_author_who_reviews_their_own_work_is_held_for_it() {
     let bench = Bench::new("");

@@ -1,6 +1,6 @@
 //! What reviewers and agents are told of a task.
 
-use super::kit::{Kit, ONE, THREE};
+use super::kit::{Kit, ONE, THREE, WORKS};
 
 /// RUN-1, RUN-2.
 #[test]
@@ -115,4 +115,37 @@ fn attack_17_a_review_prompt_that_nobody_trusted() {
         "the trusted prompt reviews",
         "a warning names the file",
     );
+}
+
+/// Everybody is told that such tests are not about the judged files.
+#[test]
+fn issue_18_tests_in_the_working_folder_are_context_only() {
+    let kit = Kit::uncommitted(ONE, "commands: {test: '[ -e ignored.txt ] && echo all pass'}\n");
+    kit.agent(&format!("touch ignored.txt\n{WORKS}"));
+    let configuration = kit.project.read("countersign.yml") + "commands: {tests_in: worktree}\n";
+    kit.project.write("countersign.yml", configuration).write(".gitignore", "ignored.txt\n");
+    kit.repository.commit("first");
+    let ran = kit.run(&["run", "--all"]).exits(0);
+    let note = "tests and lint ran in the working folder, not on the judged files";
+    assert!(ran.stderr.contains(note), "{ran:?}");
+    let payload = kit.payload(1);
+    assert!(payload.contains(note) && payload.contains("all pass"), "{payload}");
+}
+
+#[test]
+fn issue_18_a_checkout_without_installed_packages_says_what_can_install_them() {
+    let kit = Kit::uncommitted(ONE, "max_retries: 1\ncommands: {test: 'ls node_modules/installed'}\n");
+    kit.agent(&format!("mkdir -p node_modules\ntouch node_modules/installed\n{WORKS}"));
+    kit.project.write(".gitignore", "node_modules\n");
+    kit.repository.commit("first");
+    kit.run(&["run", "--all"]).exits(1);
+    let error = kit.state().1["TASK-001"][0].error.clone().unwrap();
+    assert!(error.contains("which has no `node_modules`: `commands.setup`"), "{error}");
+    // With it the tests pass.
+    let configuration = kit.project.read("countersign.yml");
+    let setup =
+        "commands: {setup: 'mkdir -p node_modules && touch node_modules/installed', keep: [node_modules]}\n";
+    kit.project.write("countersign.yml", format!("{configuration}{setup}"));
+    kit.repository.commit("setup");
+    kit.run(&["retry", "TASK-001", "--fresh"]).exits(0);
 }

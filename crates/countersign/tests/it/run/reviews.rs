@@ -149,8 +149,10 @@ fn attack_a_fix_without_a_changed_file_merges_nothing() {
 #[test]
 fn attack_what_a_reviewer_fixed_does_not_pass_unfixed() {
     for marker in ["REVIEW_FIXED", "REVIEW_PASSED"] {
-        // Each look changes the file; the tests put it back to what the agent had made.
-        let settings = format!("{COMMAND}commands: {{test: 'echo \"work of TASK-001\" >TASK-001.txt'}}\n");
+        // Each look changes the file; the fix of lint puts it back to what the agent had made.
+        let settings = format!(
+            "{COMMAND}commands: {{lint: 'grep \"work of\" TASK-001.txt', lint_fix: 'echo \"work of TASK-001\" >TASK-001.txt'}}\n"
+        );
         let body = format!("echo better >TASK-001.txt; echo \"{marker} $word\"");
         let kit = with_reviewer(&settings, &body);
         kit.run(&["run", "--all"]).exits(4);

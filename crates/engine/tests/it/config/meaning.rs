@@ -9,7 +9,7 @@ use countersign_core::rule::{Each, Rule, Scope};
 use countersign_engine::config::{
     AskSettings, CommandReviewer, Config, ContextConfig, Environment, FileBytes, Flags, KeySource, Limits,
     PROGRAM_CONCURRENCY, Pipeline, Problems, ProgramReviewer, ReviewerKind, SERVICE_CONCURRENCY, Sees,
-    ServiceReviewer, Trigger, resolve,
+    ServiceReviewer, TestsIn, Trigger, resolve,
 };
 use countersign_engine::programs::{Api, claude, codex, gemini, opencode};
 
@@ -249,6 +249,9 @@ fn each_setting_comes_from_the_strongest_file_that_gives_it() {
             "context.session_log = false (default)",
             "commands.test = none (default)",
             "commands.lint = none (default)",
+            "commands.setup = none (default)",
+            "commands.keep = [node_modules, target, .venv], where the project has no files there (default)",
+            "commands.tests_in = checkout (default)",
             "notify.enabled = true (default)",
             "notify.desktop = true (default)",
             "notify.bell = true (default)",
@@ -382,19 +385,28 @@ fn problems_of_both_files_come_together() {
 #[test]
 fn svc_5_reviews_of_tasks_are_set_by_the_projects_file_alone() {
     let written = "review: {command: ' /mine ', model: m, max_revisions: 5, trigger: explicit, pipeline: structured}\n\
-                   context: {tests: false, lint: true}\ncommands: {test: ./t}\n";
+                   context: {tests: false, lint: true}\n\
+                   commands: {test: ./t, setup: ' npm ci ', keep: [web/node_modules/, out], tests_in: worktree}\n";
     let service = read(format!("{RULES}{written}").as_str()).unwrap().service;
     assert_eq!((service.command.as_str(), service.model.as_deref()), ("/mine", Some("m")));
     assert_eq!((service.max_revisions, service.enabled), (5, true));
     assert_eq!((service.trigger, service.pipeline), (Trigger::Explicit, Pipeline::Structured));
     assert_eq!(service.context, ContextConfig { tests: false, lint: true, ..ContextConfig::default() });
     assert_eq!((service.test.as_deref(), service.lint), (Some("./t"), None));
+    assert_eq!(service.commands.setup.as_deref(), Some("npm ci"));
+    assert_eq!(service.commands.keep.unwrap(), ["web/node_modules", "out"]);
+    assert_eq!(service.commands.tests_in, TestsIn::Worktree);
     for (wrong, words) in [
         ("review: {command: ' '}", "`command` is empty"),
         ("review: {command: /}", "`command` is empty"),
         ("review: {max_revisions: 0}", "`max_revisions` must be a whole number from 1"),
         ("review: {triger: explicit}", "unknown key `triger`"),
         ("commands: {test: ''}", "`test` is empty"),
+        ("commands: {setup: ''}", "`setup` is empty"),
+        ("commands: {keep: [../x]}", "`keep` cannot have `../x`: it must stay inside the project"),
+        ("commands: {keep: ['out/*']}", "`keep` cannot have `out/*`: it is a path, not a pattern"),
+        ("commands: {keep: out}", "`keep` must be a list"),
+        ("commands: {tests_in: folder}", "tests_in"),
     ] {
         let problems = read(format!("{RULES}{wrong}\n").as_str()).unwrap_err().to_string();
         assert!(problems.contains(words), "{wrong}: {problems}");
