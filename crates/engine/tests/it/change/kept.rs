@@ -183,7 +183,8 @@ async fn attack_18_a_forged_list_of_files_does_not_count() {
 
 #[tokio::test]
 async fn attack_18_edits_with_their_times_put_back_are_seen() {
-    let edits: [(&str, fn(&Path, SystemTime)); 4] = [
+    type Edit = fn(&Path, SystemTime);
+    let edits: [(&str, Edit); 4] = [
         ("the same size and time", |path, at| {
             fs::write(path, "evil 7\n").unwrap();
             put_back(path, at);
