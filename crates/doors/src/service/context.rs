@@ -136,7 +136,9 @@ mod tests {
         for (files, expected) in table {
             let repository = countersign_testkit::Repository::new();
             repository.write("README", "");
-            files.iter().for_each(|file| drop(repository.write(file, "")));
+            for file in files {
+                repository.write(file, "");
+            }
             let commit = repository.commit("all");
             for tree in [None, Some(commit.as_str())] {
                 let found = test_command(None, repository.root(), tree).await;
