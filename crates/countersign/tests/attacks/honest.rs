@@ -448,7 +448,7 @@ fn init_tests_the_program_that_agents_will_find() {
     assert!(terminal.written().contains("Commit and push them for others"), "{}", terminal.contents());
 }
 
-/// An agent whose sandbox writes neither the folder of git nor the ledger.
+/// An agent whose sandbox does not write the folder of git, where the ledger is.
 #[test]
 fn honest_17_an_agent_in_a_sandbox() {
     let flow = Flow::new(PYTHON);
@@ -456,19 +456,13 @@ fn honest_17_an_agent_in_a_sandbox() {
     flow.project.write("a.md", "better\n");
     flow.gate().exits(0);
     let root = flow.project.root().canonicalize().unwrap();
-    let (git, own) = (root.join(".git"), root.join(".countersign"));
+    let git = root.join(".git").display().to_string();
     let sandboxed = |args: &[&str]| {
         let inner = flow.command(args);
         // Mounted read-only, as sandboxes do; where that is not allowed, by the permissions of the folders.
-        let mounts: String = [&git, &own]
-            .iter()
-            .map(|folder| {
-                let folder = folder.display();
-                format!("mount --bind '{folder}' '{folder}' && mount -o remount,bind,ro '{folder}' && ")
-            })
-            .collect();
+        let mount = format!("mount --bind '{git}' '{git}' && mount -o remount,bind,ro '{git}'");
         let mut command = Command::new("unshare");
-        command.args(["-m", "sh", "-c", &format!("{mounts}exec \"$0\" \"$@\"")]);
+        command.args(["-m", "sh", "-c", &format!("{mount} && exec \"$0\" \"$@\"")]);
         command.arg(&flow.program).args(args).current_dir(&root);
         for (name, value) in inner.get_envs() {
             match value {
@@ -494,5 +488,5 @@ fn honest_17_an_agent_in_a_sandbox() {
     assert!(ran.stderr.contains("the MCP tool review_submit"), "{ran:?}");
     let ran = sandboxed(&["doctor"]);
     assert!(ran.stdout.contains("it cannot be written"), "{ran:?}");
-    honest_row("an agent in a sandbox that cannot write .git or .countersign", 0, 0);
+    honest_row("an agent in a sandbox that cannot write .git, where the ledger is", 0, 0);
 }

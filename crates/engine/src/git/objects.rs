@@ -1,6 +1,7 @@
 //! Objects of a repository, each compared with its id. Git does not do that when it reads: whoever writes into the folder of
 //! a repository can give an object other contents under the same id.
 
+use super::run::{end, tail};
 use super::{Git, GitError, Result};
 use sha1::Digest as _;
 use std::collections::VecDeque;
@@ -195,7 +196,20 @@ impl Objects {
             let _ = stdin.flush().await;
         };
         let both = async { tokio::join!(ask, read(stdout, names, take)).1 };
-        self.git.in_time(COMMAND, &mut self.child, both).await
+        match self.git.in_time(COMMAND, &mut self.child, both).await {
+            Err(error @ GitError::Unexpected(..)) => Err(self.reason(error).await),
+            done => done,
+        }
+    }
+
+    /// What git says about an answer that is missing or wrong; the error itself where it says nothing.
+    async fn reason(&mut self, error: GitError) -> GitError {
+        let Some(stderr) = self.child.stderr.take() else { return error };
+        end(&mut self.child).await;
+        match tail(stderr).await {
+            words if words.trim_ascii().is_empty() => error,
+            words => GitError::failed(COMMAND, None, &words),
+        }
     }
 
     /// Compares objects with their ids; all have to be there.

@@ -232,7 +232,7 @@ pub fn program() -> &'static Path {
     })
 }
 
-async fn end(child: &mut Child) {
+pub(super) async fn end(child: &mut Child) {
     if let Some(group) = child.id().and_then(|id| Pid::from_raw(id.cast_signed())) {
         let _ = kill_process_group(group, Signal::KILL);
     }
@@ -291,7 +291,7 @@ async fn pass_on(
     }
 }
 
-async fn tail(mut from: impl AsyncRead + Unpin) -> Vec<u8> {
+pub(super) async fn tail(mut from: impl AsyncRead + Unpin) -> Vec<u8> {
     let mut kept = vec![];
     let mut buffer = vec![0; STDERR_BYTES];
     while let Ok(n @ 1..) = from.read(&mut buffer).await {

@@ -81,6 +81,7 @@ const BREAKAGES: [Breakage; 6] = [
     Breakage {
         name: "a damaged ledger",
         breaks: |root| {
+            fs::remove_dir_all(root.join(".git/countersign")).unwrap();
             fs::create_dir_all(root.join(".git/countersign")).unwrap();
             fs::write(
                 root.join(".git/countersign/ledger.db"),
@@ -93,13 +94,19 @@ const BREAKAGES: [Breakage; 6] = [
     },
     Breakage {
         name: "a ledger that cannot be opened",
-        breaks: |root| fs::create_dir_all(root.join(".git/countersign/ledger.db/folder")).unwrap(),
+        breaks: |root| {
+            fs::remove_dir_all(root.join(".git/countersign")).unwrap();
+            fs::create_dir_all(root.join(".git/countersign/ledger.db/folder")).unwrap();
+        },
         says: "ledger",
         repairs: |root| fs::remove_dir_all(root.join(".git/countersign")).unwrap(),
     },
     Breakage {
         name: "a folder of the ledger that cannot be made",
-        breaks: |root| fs::write(root.join(".git/countersign"), "").unwrap(),
+        breaks: |root| {
+            fs::remove_dir_all(root.join(".git/countersign")).unwrap();
+            fs::write(root.join(".git/countersign"), "").unwrap();
+        },
         says: "the ledger is gone",
         repairs: |root| fs::remove_file(root.join(".git/countersign")).unwrap(),
     },
@@ -112,7 +119,6 @@ fn an_agent_that_breaks_git_or_the_ledger_is_held_and_never_for_ever() {
         goes(&bench.stops(false));
         let root = bench.project.root().canonicalize().unwrap();
         bench.project.write("a.md", "BAD\n");
-        let _ = fs::remove_dir_all(root.join(".git/countersign"));
         breaks(&root);
         held_by_failure(&stops(&bench, "claude", false, plain), says, "block");
         held_by_failure(&stops(&bench, "claude", true, plain), says, "block");
