@@ -170,7 +170,9 @@ fn a_ledger_that_is_moved_away_or_replaced_ends_it_with_words() {
         eventually("it watches", || watch.lines().len() == 1);
         std::fs::rename(project.ledger_dir(), project.path("elsewhere")).unwrap();
         if replaced {
-            add(&project, "other");
+            let other = crate::project();
+            add(&other, "other");
+            std::fs::rename(other.ledger_dir(), project.ledger_dir()).unwrap();
         }
         assert_eq!(watch.ends(), 7);
         // For programs the last line is the failure.

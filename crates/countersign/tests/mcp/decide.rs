@@ -2,7 +2,7 @@
 
 use crate::client::Client;
 use crate::{configure, judged, recorded, slow};
-use countersign_testkit::Project;
+use countersign_testkit::{Project, eventually};
 use serde_json::json;
 
 const ALLOWED: &str = "agents_may_decide: true\n";
@@ -19,6 +19,12 @@ fn agents_are_refused_and_told_what_to_do() {
     let (project, _) = judged();
     let mut client = Client::new(&project);
     let review = client.review(json!({ "files": ["a.md"], "subject": "s" }))["review"]["id"].clone();
+    // That the answer was given is noted after it.
+    let id = review.as_str().unwrap();
+    eventually("the answer is noted", || {
+        let log = project.run(&["log", id, "--json"]).exits(0).json();
+        log["events"].as_array().unwrap().last().unwrap()["event"]["kind"] == "notified"
+    });
     let before = recorded(&project);
     for verb in ["approve", "skip", "reject", "fix", "unblock"] {
         let error =
