@@ -61,7 +61,7 @@ pub async fn with_excerpts(
     tokio::task::spawn_blocking(show).await.map_err(|error| Failure::internal(error.to_string()))
 }
 
-fn judged_files(project: &Project, ledger: &Ledger) -> Result<JudgedFiles, Failure> {
+pub(crate) fn judged_files(project: &Project, ledger: &Ledger) -> Result<JudgedFiles, Failure> {
     let days = project.config.limits.keep_contents_days;
     Ok(JudgedFiles::new(project.root.clone(), ledger, days, project.redaction()?))
 }
@@ -96,7 +96,7 @@ fn since(text: &JudgedText) -> Option<String> {
     }
 }
 
-fn words(why: NotShown) -> &'static str {
+pub(crate) fn words(why: NotShown) -> &'static str {
     match why {
         NotShown::NotText => "it is not text",
         NotShown::TooLong => "it is longer than what is kept (1 MiB)",

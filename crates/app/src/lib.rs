@@ -29,6 +29,7 @@ pub mod log;
 mod made_up;
 pub mod next;
 pub mod notify;
+pub mod page;
 mod panel;
 pub mod project;
 pub mod qr;

@@ -171,6 +171,11 @@ impl Outcome {
         }
     }
 
+    /// Whether a review that ended so goes on when a person says so: it was stopped by a limit or by a reviewer.
+    pub fn waits_for_a_lift(self) -> bool {
+        matches!(self, Self::Stopped(Stop::AttemptsUsedUp | Stop::NotConverging | Stop::RejectedByReviewer))
+    }
+
     /// The worst of several outcomes. No verdict is worse than needs work: the findings may not be all there are.
     pub fn worst(outcomes: impl IntoIterator<Item = Self>) -> Option<Self> {
         const ORDER: [u8; 10] = [130, 8, 7, 2, 4, 5, 6, 3, 1, 0];

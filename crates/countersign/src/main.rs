@@ -11,6 +11,7 @@ mod output;
 mod serve;
 mod terminal;
 mod tui;
+mod web;
 
 use std::process::ExitCode;
 

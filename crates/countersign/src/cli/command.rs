@@ -9,7 +9,7 @@ use std::path::PathBuf;
 pub const HEADINGS: &[(&str, &[&str])] = &[
     ("Judge", &["review", "rule", "dispute"]),
     ("Decide (people only, recorded)", &["approve", "reject", "fix", "skip", "unblock", "withdraw"]),
-    ("Look", &["status", "show", "log", "costs", "watch", "tui", "reconcile", "ledger"]),
+    ("Look", &["open", "status", "show", "log", "costs", "watch", "tui", "reconcile", "ledger"]),
     ("Doors", &["run", "retry", "output", "stop", "task", "hook", "qr", "mcp", "serve"]),
     ("Set up", &["init", "trust", "doctor", "validate", "config", "notify", "demo", "completions", "help"]),
 ];
@@ -122,6 +122,8 @@ pub enum Command {
     Mcp(mcp::McpOptions),
     /// Serve reviews, tasks, decisions and events over HTTP on this machine
     Serve(serve::ServeOptions),
+    /// Open the page of this project in a browser: see and decide
+    Open(serve::OpenOptions),
     /// Review in items, for planning agents: decompose, verify, fix, in one state file
     Qr(Box<qr::QrOptions>),
     /// See a review: work fails, is fixed and passes; needs no model
@@ -183,6 +185,7 @@ pub async fn dispatch(
         Command::Config(options) => config::run(&global, &options, printer).await,
         Command::Mcp(options) => mcp::run(global, options, cancel).await,
         Command::Serve(options) => serve::run(global, options, cancel).await,
+        Command::Open(options) => serve::open(global, options, cancel).await,
         Command::Demo(options) => demo::run(options, printer, cancel).await,
         #[cfg(debug_assertions)]
         Command::AskFixture(options) => ask_fixture::run(&options, cancel).await,

@@ -62,7 +62,7 @@ pub fn main() -> ExitCode {
     let is_hook = matches!(arguments.command, Some(Command::Hook(_)));
     last_resort::on_panic(match arguments.command {
         Some(Command::Hook(_)) => Ends::Work,
-        Some(Command::Mcp(_) | Command::Serve(_)) => Ends::Call,
+        Some(Command::Mcp(_) | Command::Serve(_) | Command::Open(_)) => Ends::Call,
         _ => Ends::Process,
     });
     let printer = match is_hook {

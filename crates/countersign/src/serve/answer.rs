@@ -4,6 +4,7 @@ use super::call::{Call, json};
 use super::parameter::{ParameterIn, Parameters};
 use super::refusal::Refusal;
 use super::route::{Route, all};
+use crate::web::{self, Web};
 use crate::loopback::{Gate, MESSAGE_LIMIT_BYTES, Refused};
 use axum::body::Bytes;
 use axum::extract::{DefaultBodyLimit, Path, Request};
@@ -29,6 +30,8 @@ pub struct Served {
     pub gate: Arc<Gate>,
     /// Why there is no token of a person, where there is none.
     pub no_person: Option<NotAPerson>,
+    /// The page for that person.
+    pub page: Option<Web>,
 }
 
 /// Answers every request. Unknown paths are reported only to clients that the gate admits.
@@ -39,6 +42,9 @@ pub fn router(served: &Served) -> Router {
         let handler = move |request: Request| async move { own.answer(Some(route), request).await };
         router = router.route(route.path, on(route.method.1, handler));
     }
+    if let Some(page) = &served.page {
+        router = router.merge(web::router(page));
+    }
     let (own, other) = (served.clone(), served.clone());
     router
         .method_not_allowed_fallback(|request: Request| async move { own.no_method(request).await })
@@ -48,6 +54,9 @@ pub fn router(served: &Served) -> Router {
 
 impl Served {
     async fn answer(&self, route: Option<&'static Route>, request: Request) -> Response {
+        if let Some(page) = self.page.as_ref().filter(|page| page.is_host(request.headers())) {
+            return page.no_such_page();
+        }
         let admitted = self.gate.admits(request.headers(), route.is_some_and(|route| route.open));
         let ended = match (admitted, route) {
             (Err(refused), _) => return not_admitted(refused, route),

@@ -260,6 +260,11 @@ impl Ledger {
         self.read().await?.rows(Rows::PageFor(&self.own(subject), filter)).await
     }
 
+    /// Reviews that were stopped and that a person can let go on, newest first.
+    pub async fn stopped(&self, limit: u32) -> Result<Vec<Row>> {
+        self.read().await?.rows(Rows::Stopped(limit)).await
+    }
+
     pub async fn counts(&self) -> Result<Vec<Count>> {
         self.read().await?.counts().await
     }

@@ -71,6 +71,8 @@ pub(super) enum Rows<'a> {
     PageFor(&'a Subject, Filter),
     /// In the order of their ids, after this one.
     ById(&'a str, u32),
+    /// That were stopped and that a person can let go on, newest first.
+    Stopped(u32),
 }
 
 impl Store {
