@@ -8,6 +8,7 @@ mod agents;
 mod args;
 mod attack;
 mod bench;
+mod browser;
 mod cargo;
 mod failure;
 mod libtest;

@@ -34,6 +34,7 @@ const NEEDED: &[Needed] = &[
 
 /// What brings the programs of others, where tests drive them.
 const BRINGING: &[Needed] = &[
+    Needed { program: "chromium", debian_package: "chromium" },
     Needed { program: "npm", debian_package: "npm" },
     Needed { program: "python3", debian_package: "python3-venv" },
 ];

@@ -362,6 +362,16 @@ const ROWS: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        "decisions on the page by another site",
+        &[
+            "issue_21_1_only_forms_of_the_page_decide",
+            "issue_21_1_page_and_api_answer_under_their_own_names",
+            "issue_21_1_a_link_becomes_a_session_once",
+            "issue_21_1_a_form_is_that_of_the_page",
+        ],
+    ),
+    ("drive the browser of the person", &[]),
+    (
         "a signature for something else",
         &[
             "attack_17_a_signature_of_something_else_is_refused_and_says_why",

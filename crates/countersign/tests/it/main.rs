@@ -28,6 +28,7 @@ mod logging;
 mod messages;
 mod mistakes;
 mod notify;
+mod page;
 mod pages;
 mod paths;
 mod people;
