@@ -16,7 +16,9 @@ pub fn possible(review: &Review) -> Vec<Action> {
         State::NoVerdict(_) => vec![Action::Approve, Action::Unblock, Action::Reject, Action::Skip],
         State::Settled(Settlement::Stopped(Stop::Withdrawn)) => vec![],
         State::Settled(Settlement::Stopped(Stop::Rejected)) => vec![Action::Unblock],
-        State::Settled(Settlement::Stopped(_)) => vec![Action::Unblock, Action::Fix, Action::Approve, Action::Skip],
+        State::Settled(Settlement::Stopped(_)) => {
+            vec![Action::Unblock, Action::Fix, Action::Approve, Action::Skip]
+        }
         State::Settled(_) => vec![],
     };
     // What passed and waits is approved without an override.

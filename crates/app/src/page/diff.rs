@@ -101,7 +101,9 @@ mod tests {
 
     #[test]
     fn issue_21_3_what_is_no_diff_has_no_rows() {
-        for text in ["", "no diff", "@@ -1,x +1 @@\n a", "@@ -1 +1\n a", "@@ -18446744073709551615,2 +1,2 @@\n a\n b"] {
+        for text in
+            ["", "no diff", "@@ -1,x +1 @@\n a", "@@ -1 +1\n a", "@@ -18446744073709551615,2 +1,2 @@\n a\n b"]
+        {
             let _ = hunks(text);
         }
         assert_eq!(hunks("+a\n-b\n"), Vec::<Vec<DiffRow>>::new());

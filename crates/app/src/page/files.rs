@@ -63,8 +63,7 @@ pub async fn files(
 ) -> Result<(Vec<FileView>, usize), Failure> {
     let Some(round) = stored.review.round() else { return Ok((vec![], 0)) };
     let flaws = placed(verdict);
-    let named: BTreeSet<&str> =
-        flaws.iter().filter_map(|placed| file_of(placed)).chain(wanted).collect();
+    let named: BTreeSet<&str> = flaws.iter().filter_map(|placed| file_of(placed)).chain(wanted).collect();
     let mut shown: Vec<&Material> = vec![];
     let mut paths: BTreeSet<&str> = BTreeSet::new();
     for material in &round.submission.files {
@@ -85,7 +84,8 @@ pub async fn files(
     let read = move || -> Vec<FileView> {
         shown.iter().map(|material| view(&files, material, &flaws, wanted.as_deref())).collect()
     };
-    let read = tokio::task::spawn_blocking(read).await.map_err(|error| Failure::internal(error.to_string()))?;
+    let read =
+        tokio::task::spawn_blocking(read).await.map_err(|error| Failure::internal(error.to_string()))?;
     Ok((read, others))
 }
 

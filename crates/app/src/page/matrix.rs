@@ -66,7 +66,10 @@ impl Matrix {
             }
         }
         let mut counts = BTreeMap::new();
-        found.iter().flat_map(|(_, cells)| cells.values()).for_each(|cell| *counts.entry(*cell).or_insert(0) += 1);
+        found
+            .iter()
+            .flat_map(|(_, cells)| cells.values())
+            .for_each(|cell| *counts.entry(*cell).or_insert(0) += 1);
         let passed = |cells: &BTreeMap<usize, Cell>| cells.values().all(|cell| *cell <= Cell::Passed);
         if found.len() > rows_max {
             found.sort_by_key(|(_, cells)| passed(cells));

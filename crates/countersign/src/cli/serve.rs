@@ -52,7 +52,9 @@ pub async fn open(
     options: OpenOptions,
     cancel: &CancellationToken,
 ) -> Result<Answer, Failure> {
-    author::require_person("only a person may open the page: decisions there are recorded as those of that person")?;
+    author::require_person(
+        "only a person may open the page: decisions there are recorded as those of that person",
+    )?;
     run(global, ServeOptions { port: 0, open: !options.no_browser }, cancel).await
 }
 

@@ -88,7 +88,8 @@ fn renew_links(page: Web) {
             if rustix::event::poll(&mut waited, None).is_err_and(|error| error != Errno::INTR) {
                 return;
             }
-            let in_front = rustix::termios::tcgetpgrp(&stdin).is_ok_and(|group| group == rustix::process::getpgrp());
+            let in_front =
+                rustix::termios::tcgetpgrp(&stdin).is_ok_and(|group| group == rustix::process::getpgrp());
             if !in_front {
                 std::thread::sleep(BACKGROUND);
                 continue;

@@ -28,7 +28,9 @@ pub async fn decide(visit: &Visit) -> Response {
             let words = format!("Nothing was decided: {failure}{hint}");
             let reason = visit.fields.get("reason").unwrap_or_default().to_owned();
             let refused = Refused { words, reason };
-            review::page(visit, status, Some(refused)).await.unwrap_or_else(|failure| errors::failed(&failure))
+            review::page(visit, status, Some(refused))
+                .await
+                .unwrap_or_else(|failure| errors::failed(&failure))
         }
     }
 }

@@ -36,10 +36,10 @@ pub fn no_session() -> Response {
 
 fn page(status: StatusCode, title: &str, words: &str, hint: Option<&str>) -> Response {
     let body = html! {
-        div class="lead" { h1 { (title) } }
-        div class="card pad" {
+        div .lead { h1 { (title) } }
+        div .card.pad {
             p { (visible(words)) }
-            @if let Some(hint) = hint { p class="dim" { "What to do: " (visible(hint)) } }
+            @if let Some(hint) = hint { p .dim { "What to do: " (visible(hint)) } }
             p { a href="/" { "Back to the inbox" } }
         }
     };

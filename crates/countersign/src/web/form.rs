@@ -33,7 +33,8 @@ impl Fields {
 
     /// The fields of a body; none where it is no form, is too long or takes too long.
     pub async fn of_body(request: Request) -> Option<Self> {
-        let kind = request.headers().get(CONTENT_TYPE)?.to_str().ok()?;
+        let mut kinds = request.headers().get_all(CONTENT_TYPE).iter();
+        let (kind, None) = (kinds.next()?.to_str().ok()?, kinds.next()) else { return None };
         if kind.split(';').next()?.trim() != "application/x-www-form-urlencoded" {
             return None;
         }

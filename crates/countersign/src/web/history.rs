@@ -41,8 +41,8 @@ pub async fn page(visit: &Visit) -> Result<Response, Failure> {
     };
     let name = visit.name();
     let body = html! {
-        div class="lead" { h1 { "History" } p { "Every review of this project, newest first." } }
-        form class="search card pad" method="get" action="/history" role="search" {
+        div .lead { h1 { "History" } p { "Every review of this project, newest first." } }
+        form .search.card.pad method="get" action="/history" role="search" {
             label { "Subject or file " input type="search" name="q" value=(wanted.words.as_deref().unwrap_or_default()) maxlength="500"; }
             label { "Outcome "
                 select name="outcome" {
@@ -52,13 +52,13 @@ pub async fn page(visit: &Visit) -> Result<Response, Failure> {
                 }
             }
             label { "Reviewer " input type="search" name="reviewer" value=(wanted.reviewer.as_deref().unwrap_or_default()) maxlength="200"; }
-            button class="btn" { "Search" }
+            button .btn { "Search" }
         }
-        section id="rows" class="card" data-live aria-label="Reviews" {
-            @if rows.is_empty() { p class="empty dim" { "No review matches." } }
-            ul class="rows" { @for row in &rows { li { (line(row)) } } }
+        section id="rows" .card data-live aria-label="Reviews" {
+            @if rows.is_empty() { p .empty.dim { "No review matches." } }
+            ul .rows { @for row in &rows { li { (line(row)) } } }
             @if let Some(next) = next {
-                p class="empty" { a href=(next_page(visit, next)) { "Older reviews" } }
+                p .empty { a href=(next_page(visit, next)) { "Older reviews" } }
             }
         }
     };
@@ -78,14 +78,14 @@ fn next_page(visit: &Visit, next: u64) -> String {
 
 fn line(row: &Row) -> Markup {
     html! {
-        a class="row" href={ "/r/" (row.id) } {
-            span class="t" {
-                span class="name" { (visible_line(row.subject.as_str())) }
+        a .row href={ "/r/" (row.id) } {
+            span .t {
+                span .name { (visible_line(row.subject.as_str())) }
                 (state(row.outcome.map(|outcome| outcome.0)))
-                @if row.pruned { span class="st off" { (layout::shape("off")) "pruned" } }
+                @if row.pruned { span .st.off { (layout::shape("off")) "pruned" } }
             }
-            span class="meta" title=(local(row.changed_ms)) { b { (ago(row.changed_ms)) } "round " (row.round) }
-            span class="why mono" { (row.id) }
+            span .meta title=(local(row.changed_ms)) { b { (ago(row.changed_ms)) } "round " (row.round) }
+            span .why.mono { (row.id) }
         }
     }
 }

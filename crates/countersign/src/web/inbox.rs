@@ -27,17 +27,17 @@ pub async fn page(visit: &Visit) -> Result<Response, Failure> {
     );
     let is_new = visit.ledger.is_none();
     let body = html! {
-        div id="lead" class="lead" data-live { h1 { (title) } p { (words) } }
+        div id="lead" .lead data-live { h1 { (title) } p { (words) } }
         @if is_new {
-            div class="card pad" { p { "Nothing was judged in this project yet. " code { "countersign review" } " begins." } }
+            div .card.pad { p { "Nothing was judged in this project yet. " code { "countersign review" } " begins." } }
         }
-        @if inbox.more { p class="dim" { "There is more than is listed here: see the " a href="/history" { "history" } "." } }
-        div class="grid" {
-            div class="stack" {
+        @if inbox.more { p .dim { "There is more than is listed here: see the " a href="/history" { "history" } "." } }
+        div .grid {
+            div .stack {
                 (card("waiting", "Waiting for you", "nothing goes on before you decide", &inbox.waiting, "Nothing waits."))
                 (card("authors", "With their authors", "sent back or interrupted; no need for you yet", &inbox.with_authors, "Nothing was sent back."))
             }
-            div class="stack" {
+            div .stack {
                 (card("running", "Running now", "", &inbox.running, "Nothing runs."))
                 (card("ended", "Passed today", "", &inbox.ended_today, "Nothing yet."))
             }
@@ -49,10 +49,10 @@ pub async fn page(visit: &Visit) -> Result<Response, Failure> {
 
 fn card(id: &str, title: &str, words: &str, rows: &[InboxRow], empty: &str) -> Markup {
     html! {
-        section id=(id) class="card" data-live aria-labelledby={ (id) "-title" } {
-            div class="cardhead" { h2 id={ (id) "-title" } { (title) } span class="dim" { (words) } }
-            @if rows.is_empty() { p class="empty dim" { (empty) } }
-            ul class="rows" { @for row in rows { li { (line(row)) } } }
+        section id=(id) .card data-live aria-labelledby={ (id) "-title" } {
+            div .cardhead { h2 id={ (id) "-title" } { (title) } span .dim { (words) } }
+            @if rows.is_empty() { p .empty.dim { (empty) } }
+            ul .rows { @for row in rows { li { (line(row)) } } }
         }
     }
 }
@@ -60,18 +60,18 @@ fn card(id: &str, title: &str, words: &str, rows: &[InboxRow], empty: &str) -> M
 fn line(row: &InboxRow) -> Markup {
     let shown = &row.review.row;
     html! {
-        a class="row" href={ "/r/" (shown.id) } {
-            span class="t" {
-                span class="name" { (visible_line(shown.subject.as_str())) }
+        a .row href={ "/r/" (shown.id) } {
+            span .t {
+                span .name { (visible_line(shown.subject.as_str())) }
                 @if row.review.interrupted {
-                    span class="st none" { (layout::shape("none")) "Interrupted" }
+                    span .st.none { (layout::shape("none")) "Interrupted" }
                 } @else {
                     (state(shown.outcome.map(|outcome| outcome.0)))
                 }
                 (pips(shown.attempts, shown.outcome.map(|outcome| outcome.0)))
             }
-            span class="meta" { b { (ago(shown.changed_ms)) } "round " (shown.round) }
-            @if !row.why.is_empty() { span class="why" { (visible_line(&row.why)) } }
+            span .meta { b { (ago(shown.changed_ms)) } "round " (shown.round) }
+            @if !row.why.is_empty() { span .why { (visible_line(&row.why)) } }
         }
     }
 }
@@ -87,9 +87,9 @@ fn pips(failed: u32, standing: Option<Outcome>) -> Markup {
     );
     html! {
         @if failed > 0 {
-            span class="pips" role="img" aria-label=(words) {
-                @for _ in 0..shown { i class="bad" {} }
-                @if passed { i class="ok" {} }
+            span .pips role="img" aria-label=(words) {
+                @for _ in 0..shown { i .bad {} }
+                @if passed { i .ok {} }
             }
         }
     }

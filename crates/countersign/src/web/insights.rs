@@ -19,15 +19,15 @@ pub async fn page(visit: &Visit) -> Result<Response, Failure> {
     let insights = insights(visit.ledger.as_ref(), days).await?;
     let name = visit.name();
     let body = html! {
-        div class="lead" {
+        div .lead {
             h1 { "Insights" }
-            nav class="range" aria-label="Days" {
+            nav .range aria-label="Days" {
                 @for range in RANGES {
                     a href={ "?days=" (range) } aria-current=[(range == days).then_some("true")] { (range) " days" }
                 }
             }
         }
-        div id="insights" class="stack" data-live {
+        div id="insights" .stack data-live {
             (tiles(&insights))
             (costs(&insights))
             (ends(&insights))
@@ -42,19 +42,19 @@ fn tiles(insights: &Insights) -> Markup {
     let total = &insights.costs.total;
     let spent = total.spent.microusd.map_or_else(|| "unknown".to_owned(), dollars);
     html! {
-        div class="tiles" {
-            div class="card tile" { div class="k" { "Questions" } div class="v" { (total.questions) } div class="d" { "in " (insights.days) " days" } }
-            div class="card tile" {
-                div class="k" { "Spent" } div class="v" { (spent) }
-                div class="d" { "+ " (total.spent.unknown) " questions of unknown cost" }
+        div .tiles {
+            div .card.tile { div .k { "Questions" } div .v { (total.questions) } div .d { "in " (insights.days) " days" } }
+            div .card.tile {
+                div .k { "Spent" } div .v { (spent) }
+                div .d { "+ " (total.spent.unknown) " questions of unknown cost" }
             }
-            div class="card tile" {
-                div class="k" { "Passed" } div class="v" { (percent(insights.passed, insights.settled)) }
-                div class="d" { (insights.passed) " of " (insights.settled) " reviews with an outcome" }
+            div .card.tile {
+                div .k { "Passed" } div .v { (percent(insights.passed, insights.settled)) }
+                div .d { (insights.passed) " of " (insights.settled) " reviews with an outcome" }
             }
-            div class="card tile" {
-                div class="k" { "Decided against the verdict" } div class="v" { (insights.overridden) }
-                div class="d" { (percent(insights.overridden, insights.settled)) " of them" }
+            div .card.tile {
+                div .k { "Decided against the verdict" } div .v { (insights.overridden) }
+                div .d { (percent(insights.overridden, insights.settled)) " of them" }
             }
         }
     }
@@ -69,28 +69,28 @@ fn percent(part: u64, whole: u64) -> String {
 
 fn costs(insights: &Insights) -> Markup {
     html! {
-        section class="card" aria-labelledby="cost-title" {
-            div class="cardhead" { h2 id="cost-title" { "Cost per day" } span class="dim" { "days in UTC" } }
-            @if insights.bars.is_empty() { p class="empty dim" { "No question was asked in these days." } }
+        section .card aria-labelledby="cost-title" {
+            div .cardhead { h2 id="cost-title" { "Cost per day" } span .dim { "days in UTC" } }
+            @if insights.bars.is_empty() { p .empty.dim { "No question was asked in these days." } }
             @else {
-                div class="key" {
+                div .key {
                     @for (n, reviewer) in insights.reviewers.iter().enumerate() {
                         span { i class=(plot::class(n)) {} (visible_line(reviewer)) }
                     }
                     span { "? has questions of unknown cost" }
                 }
-                figure class="plot" { (plot::costs(&insights.bars)) }
+                figure .plot { (plot::costs(&insights.bars)) }
                 details {
                     summary { "The same as a table" }
-                    div class="scroll" tabindex="0" role="region" aria-label="Cost per day" {
-                        table class="list" {
-                            thead { tr { th scope="col" { "Day" } th scope="col" class="r" { "Questions" } th scope="col" class="r" { "Cost" } th scope="col" class="r" { "Unknown" } } }
+                    div .scroll tabindex="0" role="region" aria-label="Cost per day" {
+                        table .list {
+                            thead { tr { th scope="col" { "Day" } th scope="col" .r { "Questions" } th scope="col" .r { "Cost" } th scope="col" .r { "Unknown" } } }
                             tbody { @for bar in &insights.bars {
                                 tr {
                                     th scope="row" { (bar.day) }
-                                    td class="r" { (bar.questions) }
-                                    td class="r" { (dollars(bar.parts.iter().map(|(_, micro)| micro).sum())) }
-                                    td class="r" { (bar.unknown) }
+                                    td .r { (bar.questions) }
+                                    td .r { (dollars(bar.parts.iter().map(|(_, micro)| micro).sum())) }
+                                    td .r { (bar.unknown) }
                                 }
                             } }
                         }
@@ -103,14 +103,14 @@ fn costs(insights: &Insights) -> Markup {
 
 fn ends(insights: &Insights) -> Markup {
     html! {
-        section class="card" aria-labelledby="ends-title" {
-            div class="cardhead" { h2 id="ends-title" { "How reviews stand" } span class="dim" { "of all time" } }
-            table class="list" {
-                thead { tr { th scope="col" { "Outcome" } th scope="col" class="r" { "Reviews" } th scope="col" { "Share" } } }
+        section .card aria-labelledby="ends-title" {
+            div .cardhead { h2 id="ends-title" { "How reviews stand" } span .dim { "of all time" } }
+            table .list {
+                thead { tr { th scope="col" { "Outcome" } th scope="col" .r { "Reviews" } th scope="col" { "Share" } } }
                 tbody { @for share in &insights.ends {
                     tr {
                         th scope="row" { (share.words) }
-                        td class="r" { (share.count) }
+                        td .r { (share.count) }
                         td { (plot::meter(share.count, insights.settled)) }
                     }
                 } }
@@ -122,18 +122,18 @@ fn ends(insights: &Insights) -> Markup {
 fn rows(insights: &Insights) -> Markup {
     html! {
         @if !insights.costs.rows.is_empty() {
-            section class="card" aria-labelledby="models-title" {
-                div class="cardhead" { h2 id="models-title" { "By day, reviewer and model" } }
-                div class="scroll" tabindex="0" role="region" aria-label="Costs by day, reviewer and model" {
-                    table class="list" {
-                        thead { tr { th scope="col" { "Day" } th scope="col" { "Reviewer" } th scope="col" { "Model" } th scope="col" class="r" { "Questions" } th scope="col" class="r" { "Cost" } } }
+            section .card aria-labelledby="models-title" {
+                div .cardhead { h2 id="models-title" { "By day, reviewer and model" } }
+                div .scroll tabindex="0" role="region" aria-label="Costs by day, reviewer and model" {
+                    table .list {
+                        thead { tr { th scope="col" { "Day" } th scope="col" { "Reviewer" } th scope="col" { "Model" } th scope="col" .r { "Questions" } th scope="col" .r { "Cost" } } }
                         tbody { @for row in &insights.costs.rows {
                             tr {
                                 th scope="row" { (row.day.as_deref().unwrap_or_default()) }
                                 td { (visible_line(row.reviewer.as_deref().unwrap_or_default())) }
                                 td { (visible_line(row.model.as_deref().unwrap_or("unknown"))) }
-                                td class="r" { (row.questions) }
-                                td class="r" { (layout::money(&row.spent)) }
+                                td .r { (row.questions) }
+                                td .r { (layout::money(&row.spent)) }
                             }
                         } }
                     }

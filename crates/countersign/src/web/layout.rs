@@ -62,29 +62,29 @@ fn document(head: &Head<'_>, body: Markup) -> Markup {
                 script src=(*SCRIPT.path) defer {}
             }
             body {
-                a class="skip" href="#main" { "Skip to content" }
-                header class="top" { div {
-                    a class="brand" href="/" { (brand()) "Countersign" }
+                a .skip href="#main" { "Skip to content" }
+                header .top { div {
+                    a .brand href="/" { (brand()) "Countersign" }
                     @if !head.project.is_empty() {
                         nav aria-label="Main" {
                             @for (name, path) in PLACES {
                                 a href=(path) aria-current=[(name == head.current).then_some("page")] {
                                     (name)
                                     @if name == "Inbox" && let Some(count) = waiting {
-                                        span class="badge" { (count) span class="vh" { " waiting" } }
+                                        span .badge { (count) span .vh { " waiting" } }
                                     }
                                 }
                             }
                         }
-                        div class="who" {
-                            span class="live" role="status" { "Live" }
-                            span class="name" { (visible_line(head.project)) }
+                        div .who {
+                            span .live role="status" { "Live" }
+                            span .name { (visible_line(head.project)) }
                         }
                     }
                 } }
                 main id="main" tabindex="-1" { (body) }
                 @if !head.project.is_empty() {
-                    footer class="foot" {
+                    footer .foot {
                         span { kbd { "j" } " " kbd { "k" } " move" }
                         span { kbd { "Enter" } " open" }
                         span { kbd { "n" } " " kbd { "p" } " next, previous finding" }
@@ -93,10 +93,10 @@ fn document(head: &Head<'_>, body: Markup) -> Markup {
                     }
                     dialog id="keys" aria-labelledby="keys-title" {
                         h2 id="keys-title" { "Keys" }
-                        dl class="kv" {
+                        dl .kv {
                             @for (key, words) in KEYS { dt { kbd { (key) } } dd { (words) } }
                         }
-                        form method="dialog" { button class="btn" { "Close" } }
+                        form method="dialog" { button .btn { "Close" } }
                     }
                 }
             }
@@ -152,7 +152,7 @@ pub fn kind_of(standing: Option<Outcome>) -> &'static str {
 pub fn state(standing: Option<Outcome>) -> Markup {
     let kind = kind_of(standing);
     let words = standing.map_or_else(|| "Running".to_owned(), |outcome| capital(&outcome.to_string()));
-    html! { span class={ "st " (kind) } { (shape(kind)) (words) } }
+    html! { span .st.(kind) { (shape(kind)) (words) } }
 }
 
 pub fn capital(words: &str) -> String {

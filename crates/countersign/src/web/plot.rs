@@ -29,8 +29,8 @@ pub fn costs(bars: &[Bar]) -> Markup {
     html! {
         svg viewBox={ "0 0 " (WIDTH) " 190" } role="img" aria-labelledby="cost-plot" {
             title id="cost-plot" { "Cost per day from " (first) " to " (last) ": at most " (dollars(most)) " a day, " (dollars(all)) " in all" }
-            line class="ax" x1=(LEFT) x2=(WIDTH) y1=(BASE) y2=(BASE) {}
-            line class="ax" x1=(LEFT) x2=(WIDTH) y1=(TOP) y2=(TOP) {}
+            line .ax x1=(LEFT) x2=(WIDTH) y1=(BASE) y2=(BASE) {}
+            line .ax x1=(LEFT) x2=(WIDTH) y1=(TOP) y2=(TOP) {}
             text x=(LEFT - 6) y=(BASE + 4) text-anchor="end" { "$0" }
             text x=(LEFT - 6) y=(TOP + 4) text-anchor="end" { (dollars(most)) }
             text x=(LEFT) y="186" { (first) }
@@ -64,9 +64,9 @@ fn stacked(bar: &Bar, height: impl Fn(u64) -> u64) -> Vec<(usize, u64, u64)> {
 pub fn meter(part: u64, whole: u64) -> Markup {
     let filled = u64::try_from(u128::from(part) * 100 / u128::from(whole.max(1))).unwrap_or(100).min(100);
     html! {
-        svg class="meter" viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true" {
-            rect class="b" width="100" height="4" {}
-            rect class="a" width=(filled) height="4" {}
+        svg .meter viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true" {
+            rect .b width="100" height="4" {}
+            rect .a width=(filled) height="4" {}
         }
     }
 }

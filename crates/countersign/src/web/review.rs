@@ -5,13 +5,13 @@ use super::review_files::{elsewhere, file};
 use super::router::Visit;
 use axum::http::StatusCode;
 use axum::response::Response;
+use countersign_app::Failure;
 use countersign_app::answer::v1::State;
 use countersign_app::decide::{Action, REASON_BYTES_MAX};
 use countersign_app::find::{self, no_ledger};
 use countersign_app::page::{self, Cell, Matrix, ReviewView};
 use countersign_app::server_state::ReviewState;
 use countersign_app::time::{ago, local};
-use countersign_app::Failure;
 use countersign_core::judge::RoundEnd;
 use countersign_core::text::{counted, visible, visible_line};
 use maud::{Markup, html};
@@ -33,10 +33,10 @@ pub async fn page(visit: &Visit, status: StatusCode, refused: Option<Refused>) -
     let view = page::review(&visit.project, ledger, &followed, &visit.scope(), &by).await?;
     let (name, subject) = (visit.name(), view.verdict.review.subject.as_str().to_owned());
     let body = html! {
-        p class="crumb" { a href="/" { "Inbox" } " · " (view.verdict.review.id) }
+        p .crumb { a href="/" { "Inbox" } " · " (view.verdict.review.id) }
         div id="head" data-live { (heading(&view)) }
-        div class="rgrid" {
-            div class="stack" {
+        div .rgrid {
+            div .stack {
                 (verdict(&view))
                 (rounds(&view))
                 (matrix(&view.matrix))
@@ -44,7 +44,7 @@ pub async fn page(visit: &Visit, status: StatusCode, refused: Option<Refused>) -
                 @for shown in &view.files { (file(shown)) }
                 (other_files(&view))
             }
-            div class="stack sticky" {
+            div .stack.sticky {
                 (decide(visit, &view, refused.as_ref()))
                 (rulers(&view))
                 (record(&view))
@@ -60,15 +60,15 @@ fn heading(view: &ReviewView) -> Markup {
     let digest = review.digest.as_ref().map_or_else(String::new, |digest| digest.short().to_string());
     let tries = review.attempts_left.map(|left| counted(left, "try left", "tries left"));
     html! {
-        div class="rhead" {
+        div .rhead {
             h1 { (visible_line(review.subject.as_str())) }
             @if view.state == State::Interrupted {
-                span class="st none" { (shape("none")) "Interrupted" }
+                span .st.none { (shape("none")) "Interrupted" }
             } @else {
                 (state(view.standing))
             }
         }
-        div class="facts" {
+        div .facts {
             @if let Some(round) = review.round { span { "Round " (round) } }
             @if let Some(tries) = tries { span { (tries) } }
             span title=(local(view.changed_ms)) { "Changed " (ago(view.changed_ms)) }
@@ -85,16 +85,16 @@ fn heading(view: &ReviewView) -> Markup {
 fn verdict(view: &ReviewView) -> Markup {
     let shown = &view.verdict;
     html! {
-        section id="verdict" class="card pad" data-live aria-label="Verdict" {
+        section id="verdict" .card.pad data-live aria-label="Verdict" {
             @if let Some(gates) = &shown.gates {
                 @if gates.count { p { b { "Gates count this." } } }
                 @else {
                     p { b { "Advisory: " } "gates do not count this: " (visible_line(&gates.why.join("; "))) "." }
                 }
             }
-            @if let Some(coverage) = &shown.coverage { p class="dim" { (capital(&visible_line(&coverage.words))) } }
+            @if let Some(coverage) = &shown.coverage { p .dim { (capital(&visible_line(&coverage.words))) } }
             @if let Some(from) = shown.coverage.as_ref().and_then(|coverage| coverage.rules_from.as_deref()) {
-                p class="dim" { "Rules from " (visible_line(from)) }
+                p .dim { "Rules from " (visible_line(from)) }
             }
             @for left_out in &shown.left_out { p { b { "Left out: " } (visible_line(&left_out.words)) } }
             @for passed in &shown.passed_after_notes {
@@ -117,18 +117,18 @@ fn rounds(view: &ReviewView) -> Markup {
     const SHOWN: usize = 12;
     let left_out = view.rounds.len().saturating_sub(SHOWN);
     html! {
-        section id="rounds" class="card" data-live aria-labelledby="rounds-title" {
-            div class="cardhead" {
+        section id="rounds" .card data-live aria-labelledby="rounds-title" {
+            div .cardhead {
                 h2 id="rounds-title" { "Rounds" }
-                @if left_out > 0 { span class="dim" { (counted(left_out, "earlier round is", "earlier rounds are")) " not shown" } }
+                @if left_out > 0 { span .dim { (counted(left_out, "earlier round is", "earlier rounds are")) " not shown" } }
             }
-            ol class="rounds" {
+            ol .rounds {
                 @for round in &view.rounds[left_out..] {
                     li class=(match round.end { Some(RoundEnd::Pass) => "ok", Some(RoundEnd::NeedsWork) => "bad", _ => "now" }) {
                         b { "Round " (round.n) } " · "
                         (round.end.map_or_else(|| "running".to_owned(), RoundEnd::words))
                         br;
-                        span class="small dim" {
+                        span .small.dim {
                             (counted(round.findings, "finding", "findings")) " · " (round.asked) " asked, " (round.reused) " cached · "
                             (money(&round.spent))
                         }
@@ -150,11 +150,11 @@ fn matrix(matrix: &Matrix) -> Markup {
     );
     html! {
         @if !matrix.rows.is_empty() {
-            section id="coverage" class="card" data-live aria-labelledby="coverage-title" {
-                div class="cardhead" { h2 id="coverage-title" { "Coverage" } span class="dim" { (words) } }
-                div class="scroll" tabindex="0" role="region" aria-label="Coverage table" {
-                    table class="matrix" {
-                        caption class="vh" { "What came of each criterion on each file" }
+            section id="coverage" .card data-live aria-labelledby="coverage-title" {
+                div .cardhead { h2 id="coverage-title" { "Coverage" } span .dim { (words) } }
+                div .scroll tabindex="0" role="region" aria-label="Coverage table" {
+                    table .matrix {
+                        caption .vh { "What came of each criterion on each file" }
                         thead { tr {
                             th scope="col" { "File" }
                             @for (rule, criterion) in &matrix.columns {
@@ -172,11 +172,11 @@ fn matrix(matrix: &Matrix) -> Markup {
                     }
                 }
                 @if matrix.left_out > 0 {
-                    p class="empty dim" {
+                    p .empty.dim {
                         (counted(matrix.left_out, "more row", "more rows")) " without findings. " a href="?rows=all" { "Show all" }
                     }
                 }
-                div class="legend" {
+                div .legend {
                     @for cell in [Some(Cell::Passed), Some(Cell::Cached), Some(Cell::Failed), Some(Cell::NoVerdict), Some(Cell::NotSeen), Some(Cell::Open), None] {
                         span { (cell_of(cell)) (cell_words(cell)) }
                     }
@@ -209,9 +209,9 @@ fn cell_of(cell: Option<Cell>) -> Markup {
         None => ("na", html! { "·" }),
     };
     html! {
-        span class={ "cell " (class) } {
+        span .cell.(class) {
             span aria-hidden="true" { (sign) }
-            span class="vh" { (cell_words(cell)) }
+            span .vh { (cell_words(cell)) }
         }
     }
 }
@@ -220,26 +220,31 @@ fn other_files(view: &ReviewView) -> Markup {
     let covered = view.verdict.coverage.as_ref();
     let not_seen = covered.map(|coverage| coverage.not_seen.as_slice()).unwrap_or_default();
     let not_covered = covered.map(|coverage| coverage.not_covered.as_slice()).unwrap_or_default();
-    let mut names: Vec<&str> = view.verdict.assignments.iter().flat_map(|one| one.planned.files.iter().map(|file| file.path.as_str())).collect();
+    let mut names: Vec<&str> = view
+        .verdict
+        .assignments
+        .iter()
+        .flat_map(|one| one.planned.files.iter().map(|file| file.path.as_str()))
+        .collect();
     names.sort_unstable();
     names.dedup();
     names.retain(|name| !view.files.iter().any(|file| file.path == *name));
     const LISTED: usize = 200;
     html! {
         @if view.other_files > 0 || !not_seen.is_empty() || !not_covered.is_empty() {
-            section class="card" aria-labelledby="others-title" {
-                div class="cardhead" { h2 id="others-title" { "Other files" } }
-                ul class="rows plain" {
+            section .card aria-labelledby="others-title" {
+                div .cardhead { h2 id="others-title" { "Other files" } }
+                ul .rows.plain {
                     @for file in not_seen {
-                        li { span class="mono" { (visible_line(&file.path)) } " " span class="st none" { (shape("wait")) (if file.allowed { "passed unseen" } else { "not seen" }) } " " span class="dim" { (visible_line(&file.why)) } }
+                        li { span .mono { (visible_line(&file.path)) } " " span .st.none { (shape("wait")) (if file.allowed { "passed unseen" } else { "not seen" }) } " " span .dim { (visible_line(&file.why)) } }
                     }
                     @for path in not_covered.iter().take(LISTED) {
-                        li { span class="mono" { (visible_line(path)) } " " span class="st off" { (shape("off")) "no rule is about it" } }
+                        li { span .mono { (visible_line(path)) } " " span .st.off { (shape("off")) "no rule is about it" } }
                     }
                     @for path in names.iter().take(LISTED) {
-                        li { a class="mono" href={ "?file=" (utf8_percent_encode(path, NON_ALPHANUMERIC)) } { (visible_line(path)) } " " span class="dim" { "without findings" } }
+                        li { a .mono href={ "?file=" (utf8_percent_encode(path, NON_ALPHANUMERIC)) } { (visible_line(path)) } " " span .dim { "without findings" } }
                     }
-                    @if names.len() > LISTED { li class="dim" { (names.len() - LISTED) " more files without findings" } }
+                    @if names.len() > LISTED { li .dim { (names.len() - LISTED) " more files without findings" } }
                 }
             }
         }
@@ -251,22 +256,22 @@ fn decide(visit: &Visit, view: &ReviewView, refused: Option<&Refused>) -> Markup
     let digest = review.digest.as_ref().map_or_else(String::new, ToString::to_string);
     html! {
         @if !view.actions.is_empty() && !digest.is_empty() {
-            section id="decide" class="card" data-live aria-labelledby="decide-title" {
-                div class="cardhead" { h2 id="decide-title" { "Decide" } }
+            section id="decide" .card data-live aria-labelledby="decide-title" {
+                div .cardhead { h2 id="decide-title" { "Decide" } }
                 @if let Some(why) = &view.refused {
-                    div class="decide" {
+                    div .decide {
                         p { (capital(&visible_line(why))) "." }
-                        p class="fine" { "Signed decisions are made at a terminal: " code { "countersign approve " (review.id) " --sign --reason TEXT" } }
+                        p .fine { "Signed decisions are made at a terminal: " code { "countersign approve " (review.id) " --sign --reason TEXT" } }
                     }
                 } @else {
-                    form class="decide" method="post" action={ "/r/" (review.id) "/decision" } {
-                        @if let Some(refused) = refused { p class="refused" role="alert" { (visible(&refused.words)) } }
+                    form .decide method="post" action={ "/r/" (review.id) "/decision" } {
+                        @if let Some(refused) = refused { p .refused role="alert" { (visible(&refused.words)) } }
                         input type="hidden" name="form" value=(visit.session.form);
                         input type="hidden" name="digest" value=(digest);
-                        fieldset class="opts" {
-                            legend class="vh" { "What to do" }
+                        fieldset .opts {
+                            legend .vh { "What to do" }
                             @for action in &view.actions {
-                                label class="opt" {
+                                label .opt {
                                     input type="radio" name="verb" value=(action.name()) required;
                                     b { (action_title(*action)) }
                                     span { (action_words(*action)) }
@@ -277,8 +282,8 @@ fn decide(visit: &Visit, view: &ReviewView, refused: Option<&Refused>) -> Markup
                         textarea id="reason" name="reason" maxlength=(REASON_BYTES_MAX / 4) required {
                             @if let Some(refused) = refused { (visible(&refused.reason)) }
                         }
-                        button class="btn pri" { "Record the decision" }
-                        p class="fine" {
+                        button .btn.pri { "Record the decision" }
+                        p .fine {
                             "Recorded: you, from this browser, about exactly " code { (review.digest.as_ref().map_or("", |digest| digest.short())) }
                             ". If other work is submitted before you send, nothing is decided. " kbd { "Ctrl" } " " kbd { "Enter" } " sends."
                         }
@@ -313,21 +318,21 @@ fn action_words(action: Action) -> &'static str {
 
 fn rulers(view: &ReviewView) -> Markup {
     html! {
-        section id="rulers" class="card" data-live aria-labelledby="rulers-title" {
-            div class="cardhead" {
+        section id="rulers" .card data-live aria-labelledby="rulers-title" {
+            div .cardhead {
                 h2 id="rulers-title" { "Who ruled" }
-                span class="dim" { (view.verdict.cost.questions_asked) " asked, " (view.verdict.cost.rulings_reused) " cached" }
+                span .dim { (view.verdict.cost.questions_asked) " asked, " (view.verdict.cost.rulings_reused) " cached" }
             }
             @if !view.rulers.is_empty() {
-                table class="ruled" {
-                    caption class="vh" { "Reviewers of the last round" }
-                    thead class="vh" { tr { th scope="col" { "Reviewer" } th scope="col" { "Questions" } th scope="col" { "Cost" } } }
+                table .ruled {
+                    caption .vh { "Reviewers of the last round" }
+                    thead .vh { tr { th scope="col" { "Reviewer" } th scope="col" { "Questions" } th scope="col" { "Cost" } } }
                     tbody {
                         @for ruler in &view.rulers {
                             tr {
                                 th scope="row" {
                                     (visible_line(&ruler.name))
-                                    @for model in &ruler.models { " " span class="dim" { (visible_line(model)) } }
+                                    @for model in &ruler.models { " " span .dim { (visible_line(model)) } }
                                 }
                                 td { (ruler.questions) }
                                 td { (money(&ruler.spent)) }
@@ -343,15 +348,15 @@ fn rulers(view: &ReviewView) -> Markup {
 fn record(view: &ReviewView) -> Markup {
     let id = &view.verdict.review.id;
     html! {
-        section id="record" class="card" data-live aria-labelledby="record-title" {
-            div class="cardhead" { h2 id="record-title" { "Record" } span class="dim" { (view.events) " events" } }
-            dl class="kv" {
+        section id="record" .card data-live aria-labelledby="record-title" {
+            div .cardhead { h2 id="record-title" { "Record" } span .dim { (view.events) " events" } }
+            dl .kv {
                 dt { "Opened" } dd { (local(view.opened_ms)) }
                 dt { "Changed" } dd { (local(view.changed_ms)) }
                 dt { "Attempts that failed" } dd { (view.verdict.review.attempts) }
                 dt { "Secrets replaced" } dd { (view.verdict.redacted) }
             }
-            p class="empty fine" { "At a terminal: " code { "countersign show " (id) } ", " code { "countersign log " (id) } }
+            p .empty.fine { "At a terminal: " code { "countersign show " (id) } ", " code { "countersign log " (id) } }
         }
     }
 }

@@ -17,25 +17,25 @@ pub fn file(file: &FileView) -> Markup {
     let others = file.flaws.len() - blocking;
     let short: String = file.digest.chars().take(12).collect();
     html! {
-        section class="card file" aria-label=(visible_line(&file.path)) {
+        section .card.file aria-label=(visible_line(&file.path)) {
             header {
-                h3 class="mono" { (visible_line(&file.path)) }
-                @if file.is_diff { span class="small dim num" { "+" (file.added) " −" (file.removed) } }
-                @if blocking > 0 { span class="st bad" { (shape("bad")) (counted(blocking, "finding", "findings")) } }
-                @if others > 0 { span class="st off" { (shape("off")) (counted(others, "finding does", "findings do")) " not block" } }
-                span class="right" {
+                h3 .mono { (visible_line(&file.path)) }
+                @if file.is_diff { span .small.dim.num { "+" (file.added) " −" (file.removed) } }
+                @if blocking > 0 { span .st.bad { (shape("bad")) (counted(blocking, "finding", "findings")) } }
+                @if others > 0 { span .st.off { (shape("off")) (counted(others, "finding does", "findings do")) " not block" } }
+                span .right {
                     "as judged, " code { (short) }
                     @if let Some(since) = file.since { "; " (since) }
                 }
             }
             @match &file.lines {
                 Lines::NotShown(why) => {
-                    p class="empty dim" { "The lines are not shown: " (visible_line(why)) "." }
-                    div class="finds" { @for flaw in &file.flaws { (finding(flaw)) } }
+                    p .empty.dim { "The lines are not shown: " (visible_line(why)) "." }
+                    div .finds { @for flaw in &file.flaws { (finding(flaw)) } }
                 }
                 Lines::Groups(groups) => { (lines(file, groups)) }
             }
-            @if file.cut > 0 { p class="empty dim" { (counted(file.cut, "more line is", "more lines are")) " not shown." } }
+            @if file.cut > 0 { p .empty.dim { (counted(file.cut, "more line is", "more lines are")) " not shown." } }
         }
     }
 }
@@ -56,20 +56,20 @@ fn lines(file: &FileView, groups: &[Vec<DiffRow>]) -> Markup {
         })
     };
     html! {
-        @if !above.is_empty() { div class="finds" { @for flaw in &above { (finding(flaw)) } } }
+        @if !above.is_empty() { div .finds { @for flaw in &above { (finding(flaw)) } } }
         @if !groups.is_empty() {
-            div class="scroll" {
-                table class="diff" {
-                    caption class="vh" { "Lines of " (visible_line(&file.path)) }
+            div .scroll {
+                table .diff {
+                    caption .vh { "Lines of " (visible_line(&file.path)) }
                     @for (n, group) in groups.iter().enumerate() {
-                        @if n > 0 { tbody { tr class="gap" { td colspan="4" { "lines between are not shown" } } } }
+                        @if n > 0 { tbody { tr .gap { td colspan="4" { "lines between are not shown" } } } }
                         @for block in group.chunks(BLOCK_ROWS) {
                             tbody {
                                 @for row in block {
                                     (line(row, hit(row)))
                                     @if row.sign != Sign::Removed {
                                         @for flaw in file.flaws.iter().filter(|flaw| anchor(flaw).is_some() && anchor(flaw) == row.new) {
-                                            tr class="f" { td colspan="4" { (finding(flaw)) } }
+                                            tr .f { td colspan="4" { (finding(flaw)) } }
                                         }
                                     }
                                 }
@@ -91,9 +91,9 @@ fn line(row: &DiffRow, hit: bool) -> Markup {
     let number = |line: Option<u64>| line.map_or_else(String::new, |line| line.to_string());
     html! {
         tr class={ (class) @if hit { " hit" } } {
-            td class="n o" { (number(row.old)) }
-            td class="n" { (number(row.new)) }
-            td class="s" { span aria-hidden="true" { (sign) } span class="vh" { (words) } }
+            td .n.o { (number(row.old)) }
+            td .n { (number(row.new)) }
+            td .s { span aria-hidden="true" { (sign) } span .vh { (words) } }
             td { (visible(&cut_noted(&row.text, LINE_BYTES_MAX))) }
         }
     }
@@ -103,9 +103,9 @@ fn line(row: &DiffRow, hit: bool) -> Markup {
 pub fn elsewhere(flaws: &[PlacedFlaw]) -> Markup {
     html! {
         @if !flaws.is_empty() {
-            section class="card" aria-labelledby="elsewhere-title" {
-                div class="cardhead" { h2 id="elsewhere-title" { "Findings about the whole" } }
-                div class="finds" { @for flaw in flaws { (finding(flaw)) } }
+            section .card aria-labelledby="elsewhere-title" {
+                div .cardhead { h2 id="elsewhere-title" { "Findings about the whole" } }
+                div .finds { @for flaw in flaws { (finding(flaw)) } }
             }
         }
     }
@@ -122,16 +122,16 @@ fn finding(placed: &PlacedFlaw) -> Markup {
         false => format!("lines {first} to {end}"),
     });
     html! {
-        article class={ "find " (severity) } tabindex="0" aria-label={ "Finding: " (visible_line(finding.criterion.as_deref().unwrap_or("the whole"))) } {
-            div class="h" {
-                span class={ "sev " (severity) } { (severity) }
+        article .find.(severity) tabindex="0" aria-label={ "Finding: " (visible_line(finding.criterion.as_deref().unwrap_or("the whole"))) } {
+            div .h {
+                span .sev.(severity) { (severity) }
                 b { (visible_line(finding.criterion.as_deref().unwrap_or("the whole"))) }
-                @if let Some(place) = place { span class="dim" { (place) } }
-                @if !placed.blocks { span class="dim" { "does not block" } }
+                @if let Some(place) = place { span .dim { (place) } }
+                @if !placed.blocks { span .dim { "does not block" } }
             }
             p { (visible(&cut_noted(message, FEEDBACK_BYTES_MAX))) }
-            @if let Some(dropped) = dropped { p class="fine" { "The reviewer named a place that is not there: " (visible_line(dropped)) } }
-            div class="by" {
+            @if let Some(dropped) = dropped { p .fine { "The reviewer named a place that is not there: " (visible_line(dropped)) } }
+            div .by {
                 span { "ruled by " (visible_line(&finding.reviewer)) " (" (visible_line(&finding.rule)) ")" }
                 span { code { (finding.id) } }
             }

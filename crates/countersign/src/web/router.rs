@@ -27,7 +27,15 @@ const BEAT: Duration = Duration::from_secs(15);
 /// The routes of the page. They answer only under its own name.
 pub fn router(web: &Web) -> Router {
     let paths = [
-        "/", "/open", "/tasks", "/history", "/insights", "/events", "/r/{id}", "/r/{id}/decision", "/assets/{name}",
+        "/",
+        "/open",
+        "/tasks",
+        "/history",
+        "/insights",
+        "/events",
+        "/r/{id}",
+        "/r/{id}/decision",
+        "/assets/{name}",
     ];
     let mut router = Router::new();
     for path in paths {
@@ -84,20 +92,24 @@ impl Web {
         let code = fields.get("code").unwrap_or_default();
         if !self.0.sign_in.is_good(code) {
             let body = html! {
-                div class="lead" { h1 { "This link is no longer good" } }
-                div class="card pad" {
+                div .lead { h1 { "This link is no longer good" } }
+                div .card.pad {
                     p { "A link is good once and for two minutes. Press Enter in the terminal where the server runs for a new one." }
                 }
             };
-            return layout::page(StatusCode::GONE, &layout::Head { title: "Link", ..Default::default() }, body);
+            return layout::page(
+                StatusCode::GONE,
+                &layout::Head { title: "Link", ..Default::default() },
+                body,
+            );
         }
         let body = html! {
-            div class="lead" { h1 { "Open Countersign" } }
-            div class="card pad" {
+            div .lead { h1 { "Open Countersign" } }
+            div .card.pad {
                 p { "Decisions on this page are recorded as yours. It stays open for 12 hours in this browser." }
                 form method="post" action="/open" {
                     input type="hidden" name="code" value=(code);
-                    button class="btn pri" autofocus { "Open the inbox" }
+                    button .btn.pri autofocus { "Open the inbox" }
                 }
             }
         };
@@ -208,7 +220,8 @@ impl Visit {
     /// The name of the project: its folder.
     pub fn name(&self) -> String {
         let root = self.project.root.path();
-        root.file_name().map_or_else(|| root.display().to_string(), |name| name.to_string_lossy().into_owned())
+        root.file_name()
+            .map_or_else(|| root.display().to_string(), |name| name.to_string_lossy().into_owned())
     }
 
     pub fn scope(&self) -> Scope {

@@ -102,20 +102,25 @@ impl SignIn {
         secrets.sessions.drain(..too_many);
         let cookie = known.cookie.clone();
         secrets.sessions.push(known);
-        Ok(Some(format!("{COOKIE_NAME}={cookie}; Path=/; HttpOnly; SameSite=Strict; Max-Age={}", SESSION_TIME.as_secs())))
+        Ok(Some(format!(
+            "{COOKIE_NAME}={cookie}; Path=/; HttpOnly; SameSite=Strict; Max-Age={}",
+            SESSION_TIME.as_secs()
+        )))
     }
 
     /// The session of a request.
     pub fn session(&self, headers: &HeaderMap) -> Option<Session> {
         let mut cookies = headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok());
-        let named = cookies.by_ref().flat_map(|value| value.split(';')).filter_map(|pair| {
-            pair.trim().strip_prefix(COOKIE_NAME)?.strip_prefix('=')
-        });
+        let named = cookies
+            .by_ref()
+            .flat_map(|value| value.split(';'))
+            .filter_map(|pair| pair.trim().strip_prefix(COOKIE_NAME)?.strip_prefix('='));
         let given: Vec<&str> = named.collect();
         let mut secrets = self.secrets();
         let now = Instant::now();
         secrets.sessions.retain(|known| now < known.until);
-        let known = secrets.sessions.iter().find(|known| given.iter().any(|given| is_same(&known.cookie, given)))?;
+        let known =
+            secrets.sessions.iter().find(|known| given.iter().any(|given| is_same(&known.cookie, given)))?;
         Some(Session { form: known.form.clone() })
     }
 }
@@ -136,7 +141,8 @@ fn only(headers: &HeaderMap, name: HeaderName) -> Option<&str> {
 
 /// Compares in constant time.
 fn is_same(known: &str, given: &str) -> bool {
-    let difference = known.bytes().zip(given.bytes()).fold(0, |sum, (a, b)| std::hint::black_box(sum | (a ^ b)));
+    let difference =
+        known.bytes().zip(given.bytes()).fold(0, |sum, (a, b)| std::hint::black_box(sum | (a ^ b)));
     known.len() == given.len() && difference == 0
 }
 

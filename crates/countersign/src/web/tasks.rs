@@ -24,10 +24,10 @@ pub async fn page(visit: &Visit) -> Result<Response, Failure> {
     let nothing = tasks.is_empty() && status.workflows.is_empty() && status.task_reviews.is_empty();
     let name = visit.name();
     let body = html! {
-        div class="lead" { h1 { "Tasks" } p { (counted(tasks.len(), "task of runs", "tasks of runs")) ", " (counted(status.workflows.len(), "workflow", "workflows")) } }
-        @for warning in &answer.warnings { p class="dim" { (visible_line(warning)) } }
-        @if nothing { div class="card pad" { p { "There are no tasks of runs, no workflows and no running reviews of tasks." } } }
-        div id="tasks" class="stack" data-live {
+        div .lead { h1 { "Tasks" } p { (counted(tasks.len(), "task of runs", "tasks of runs")) ", " (counted(status.workflows.len(), "workflow", "workflows")) } }
+        @for warning in &answer.warnings { p .dim { (visible_line(warning)) } }
+        @if nothing { div .card.pad { p { "There are no tasks of runs, no workflows and no running reviews of tasks." } } }
+        div id="tasks" .stack data-live {
             @for (state, tasks) in &by_state { (group(state, tasks)) }
             (reviews(status))
             (workflows(status))
@@ -40,15 +40,15 @@ pub async fn page(visit: &Visit) -> Result<Response, Failure> {
 
 fn group(state: &str, tasks: &[&RunTask]) -> Markup {
     html! {
-        section class="card" aria-label={ "Tasks: " (state) } {
-            div class="cardhead" { h2 { (layout::capital(&visible_line(&state.replace('_', " ")))) } span class="dim" { (tasks.len()) } }
-            ul class="rows" {
+        section .card aria-label={ "Tasks: " (state) } {
+            div .cardhead { h2 { (layout::capital(&visible_line(&state.replace('_', " ")))) } span .dim { (tasks.len()) } }
+            ul .rows {
                 @for task in tasks.iter().take(ROWS) {
-                    li { @if let Some(review) = &task.review { a class="row" href={ "/r/" (review) } { (task_line(task)) } }
-                         @else { div class="row" { (task_line(task)) } } }
+                    li { @if let Some(review) = &task.review { a .row href={ "/r/" (review) } { (task_line(task)) } }
+                         @else { div .row { (task_line(task)) } } }
                 }
             }
-            @if tasks.len() > ROWS { p class="empty dim" { (tasks.len() - ROWS) " more" } }
+            @if tasks.len() > ROWS { p .empty.dim { (tasks.len() - ROWS) " more" } }
         }
     }
 }
@@ -56,9 +56,9 @@ fn group(state: &str, tasks: &[&RunTask]) -> Markup {
 fn task_line(task: &RunTask) -> Markup {
     let attempts = counted(task.attempts, "attempt", "attempts");
     html! {
-        span class="t" { span class="mono" { (visible_line(&task.id)) } span class="name" { (visible_line(&task.name)) } }
-        span class="meta" { b { (attempts) } (task.priority) }
-        span class="why" {
+        span .t { span .mono { (visible_line(&task.id)) } span .name { (visible_line(&task.name)) } }
+        span .meta { b { (attempts) } (task.priority) }
+        span .why {
             @if let Some(status) = &task.review_status { "review: " (visible_line(status)) " " }
             @if let Some(code) = &task.error_code { (visible_line(code)) }
         }
@@ -68,12 +68,12 @@ fn task_line(task: &RunTask) -> Markup {
 fn reviews(status: &Status) -> Markup {
     html! {
         @if !status.task_reviews.is_empty() {
-            section class="card" aria-label="Reviews of tasks that run" {
-                div class="cardhead" { h2 { "Reviews of tasks that run" } }
-                ul class="rows" { @for review in &status.task_reviews {
-                    li { div class="row" {
-                        span class="t" { span class="mono" { (visible_line(&review.task_id)) } span class="name" { (visible_line(&review.title)) } }
-                        span class="meta" { b { "review " (review.attempt) } }
+            section .card aria-label="Reviews of tasks that run" {
+                div .cardhead { h2 { "Reviews of tasks that run" } }
+                ul .rows { @for review in &status.task_reviews {
+                    li { div .row {
+                        span .t { span .mono { (visible_line(&review.task_id)) } span .name { (visible_line(&review.title)) } }
+                        span .meta { b { "review " (review.attempt) } }
                     } }
                 } }
             }
@@ -84,13 +84,13 @@ fn reviews(status: &Status) -> Markup {
 fn workflows(status: &Status) -> Markup {
     html! {
         @if !status.workflows.is_empty() {
-            section class="card" aria-label="Workflows" {
-                div class="cardhead" { h2 { "Workflows" } }
-                ul class="rows" { @for workflow in &status.workflows {
-                    li { div class="row" {
-                        span class="t" { span class="name" { (visible_line(&workflow.workflow)) } span class="dim" { (visible_line(&workflow.goal)) } }
-                        span class="meta" { b { (workflow.steps_done) " of " (workflow.steps) " steps" } (visible_line(&workflow.agent_id)) }
-                        span class="why" { @for step in &workflow.open_steps {
+            section .card aria-label="Workflows" {
+                div .cardhead { h2 { "Workflows" } }
+                ul .rows { @for workflow in &status.workflows {
+                    li { div .row {
+                        span .t { span .name { (visible_line(&workflow.workflow)) } span .dim { (visible_line(&workflow.goal)) } }
+                        span .meta { b { (workflow.steps_done) " of " (workflow.steps) " steps" } (visible_line(&workflow.agent_id)) }
+                        span .why { @for step in &workflow.open_steps {
                             @if let Some(review) = &step.review { a href={ "/r/" (review) } { (visible_line(&step.step_id)) } " " }
                             @else { (visible_line(&step.step_id)) " " }
                         } }
@@ -104,9 +104,9 @@ fn workflows(status: &Status) -> Markup {
 fn disagreements(status: &Status) -> Markup {
     html! {
         @if !status.disagreements.is_empty() {
-            section class="card" aria-label="Files that disagree with the ledger" {
-                div class="cardhead" { h2 { "Files that disagree with the ledger" } span class="dim" { code { "countersign reconcile" } " sets them right" } }
-                ul class="rows plain" { @for one in &status.disagreements { li { (visible_line(&one.words())) } } }
+            section .card aria-label="Files that disagree with the ledger" {
+                div .cardhead { h2 { "Files that disagree with the ledger" } span .dim { code { "countersign reconcile" } " sets them right" } }
+                ul .rows.plain { @for one in &status.disagreements { li { (visible_line(&one.words())) } } }
             }
         }
     }

@@ -156,7 +156,9 @@ impl Session {
                 all.filter(|row| row.subject == *subject).collect()
             }
             Rows::Page(_) => all.collect(),
-            Rows::Stopped(_) => all.filter(|row| row.standing.is_some_and(Outcome::waits_for_a_lift)).collect(),
+            Rows::Stopped(_) => {
+                all.filter(|row| row.standing.is_some_and(Outcome::waits_for_a_lift)).collect()
+            }
         };
         rows.sort_by_key(|row| std::cmp::Reverse(row.opened_seq));
         let mut limit = if let Rows::Stopped(limit) = which { limit } else { 1 };

@@ -15,9 +15,12 @@ fn issue_21_3_findings_stand_below_their_judged_lines() {
     assert!(inbox.contains("cli/guide%20&lt;u&gt;") || inbox.contains("guide"), "{inbox}");
     assert!(inbox.contains("1 finding in odd &lt;i&gt;.md"), "{inbox}");
     let review = page.get(&format!("/r/{id}")).body;
-    let (line, finding) = (review.find(&escaped(HOSTILE)).unwrap(), review.find("<article class=\"find must\"").unwrap());
+    let (line, finding) =
+        (review.find(&escaped(HOSTILE)).unwrap(), review.find("<article class=\"find must\"").unwrap());
     assert!(line < finding, "{review}");
-    for words in ["Good &lt;b&gt;", "line 2", "\\u{202e}txt", "Needs work", "judged 1 of 1 files", "Advisory: "] {
+    for words in
+        ["Good &lt;b&gt;", "line 2", "\\u{202e}txt", "Needs work", "judged 1 of 1 file", "Advisory: "]
+    {
         assert!(review.to_lowercase().contains(&words.to_lowercase()), "{words}: {review}");
     }
     // Other bytes are never shown beside a finding: those that were judged are.
@@ -42,7 +45,10 @@ fn issue_21_3_a_decision_is_about_the_digest_on_the_screen() {
     assert_eq!(hand_in(&project), id);
     let answer = decision(&digest);
     assert_eq!(answer.status, 409, "{answer:?}");
-    assert!(answer.body.contains("Nothing was decided") && answer.body.contains("tracked &lt;b&gt; elsewhere"), "{answer:?}");
+    assert!(
+        answer.body.contains("Nothing was decided") && answer.body.contains("tracked &lt;b&gt; elsewhere"),
+        "{answer:?}"
+    );
     // The page has the newer digest now, and the reason is kept in its box.
     let now = Page::hidden(&answer, "digest");
     assert_ne!(now, digest);
@@ -83,8 +89,8 @@ fn issue_21_1_only_forms_of_the_page_decide() {
         let answer = page.post_with(&path, fields, headers);
         assert_eq!(answer.status, status, "{fields} {headers:?}: {answer:?}");
     }
-    let json = [("Origin", origin.as_str()), ("Content-Type", "application/json")];
-    assert_eq!(page.post_with(&path, &fields(&form, "approve"), &json).status, 403);
+    let twice = [("Origin", origin.as_str()), ("Content-Type", "application/json")];
+    assert_eq!(page.post_with(&path, &fields(&form, "approve"), &twice).status, 403);
     assert_eq!(page.get(&path).status, 405);
     let review = project.run(&["show", &id, "--json"]).exits(0).json();
     assert_eq!(review["review"]["decisions"], json!([]));

@@ -75,7 +75,7 @@ fn sent_back() -> (Project, String) {
     let feedback = format!("BAD {HOSTILE} \u{202e}txt");
     let reply = json!({ "passed": false, "feedback": "f", "criteria_results": [{
         "criterion": "Good <b>", "passed": false, "feedback": feedback,
-        "findings": [{ "message": feedback, "location": { "file": "odd <i>.md", "line": 2 } }],
+        "findings": [{ "message": feedback, "file": "odd <i>.md", "line": 2 }],
     }] });
     Judge::replying(&project, &reply.to_string());
     project.write(

@@ -7,7 +7,8 @@ use std::process::Command;
 
 #[test]
 fn real_browser_issue_21_a_person_sees_and_decides() {
-    let folder = env::var("COUNTERSIGN_BROWSER").expect("`cargo xtask test` installs what drives the browser and names it");
+    let folder = env::var("COUNTERSIGN_BROWSER")
+        .expect("`cargo xtask test` installs what drives the browser and names it");
     let (project, id) = sent_back();
     let page = Page::open(&project);
     let link = format!("{}/open?code={}", page.origin(), page.code);
@@ -16,7 +17,8 @@ fn real_browser_issue_21_a_person_sees_and_decides() {
     let copied = Path::new(&folder).join(format!("browser-{}.mjs", std::process::id()));
     std::fs::copy(script, &copied).unwrap();
     let again = project.command(&["review", "--subject", "guide <u>"]);
-    let agents = env::var("COUNTERSIGN_AGENTS").expect("`cargo xtask test` installs node and names its folder");
+    let agents =
+        env::var("COUNTERSIGN_AGENTS").expect("`cargo xtask test` installs node and names its folder");
     let mut node = Command::new(Path::new(&agents).join("bin/node"));
     node.arg(&copied).args([&link, &id]).arg(project.root()).current_dir(&folder);
     node.env("REVIEW_AGAIN", again.get_program());
