@@ -196,7 +196,7 @@ impl Web {
                     () = stopping.cancelled() => return None,
                     event = feed.next() => event.ok()?,
                 };
-                let event = sse::Event::default().id(event.seq.to_string()).event("change").data("");
+                let event = sse::Event::default().id(event.seq.to_string()).event("change").data("new");
                 Some((Ok::<_, Infallible>(event), feed))
             }
         };

@@ -2,7 +2,7 @@
 'use strict';
 const first = (selector, root = document) => root.querySelector(selector);
 const all = (selector, root = document) => [...root.querySelectorAll(selector)];
-const isTyping = event => /^(INPUT|TEXTAREA|SELECT)$/.test(event.target.tagName) || event.target.isContentEditable;
+const isTyping = event => event.target.matches('input:not([type=radio]), textarea, select');
 
 function step(selector, by) {
   const list = all(selector);

@@ -33,7 +33,7 @@ function hand_in(text) {
   try {
     execFileSync(process.env.REVIEW_AGAIN, ['review', '--subject', 'guide <u>'], { cwd: project, env, stdio: 'ignore' });
   } catch (error) {
-    assert.equal(error.status, 1, String(error));
+    assert.ok([1, 6].includes(error.status), String(error));
   }
 }
 
@@ -46,7 +46,8 @@ await page.goto(link);
 await page.getByRole('button', { name: 'Open the inbox' }).click();
 await page.waitForURL(`${origin}/`);
 assert.equal(await page.evaluate(() => document.cookie), '', 'no script reads the cookie');
-assert.equal((await page.request.get(link)).status(), 410, 'a link is good once');
+assert.equal((await page.goto(link)).status(), 410, 'a link is good once');
+await page.goto(`${origin}/`);
 
 // Keys alone: to the review, to its finding, to the decision. No key decides by itself.
 await page.keyboard.press('j');
