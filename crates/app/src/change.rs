@@ -118,7 +118,8 @@ pub fn gate_words(change: &Change) -> Option<String> {
 impl Base {
     pub async fn change(&self, warnings: &mut Vec<String>) -> Result<SubmittedChange, Failure> {
         warnings.extend(self.warnings.clone());
-        let wanted = ChangeWanted { base: self.commit.clone(), ..ChangeWanted::default() };
+        let (base, since) = (self.commit.clone(), self.commit.clone());
+        let wanted = ChangeWanted { base, since, ..ChangeWanted::default() };
         let mut change = workspace::change(&self.project.root, &wanted).await?;
         note_seen(&self.project, &mut change).await?;
         warnings.extend(gate_words(&change));

@@ -303,7 +303,7 @@ fn targets_of(
         Scope::Files { patterns, each: wanted } => {
             let set = glob_set(patterns)
                 .map_err(|reason| PlanError::BadPattern { rule: rule.name.clone(), reason })?;
-            let files = files_where(&|file| set.is_match(&file.path));
+            let files = files_where(&|file| file.paths().any(|path| set.is_match(path)));
             let fit = fits(&files, submission, room);
             Ok(match wanted {
                 _ if files.is_empty() => vec![],

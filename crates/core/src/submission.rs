@@ -88,6 +88,9 @@ pub struct ChangeOf {
 pub struct Material {
     /// Relative to the project root, with `/`.
     pub path: String,
+    /// Of a patch: what the file was called before. A rule that was about it there is about what became of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub old_path: Option<String>,
     /// Index of its output in [`Submission::outputs`].
     pub output: usize,
     pub digest: Digest,
@@ -95,6 +98,13 @@ pub struct Material {
     pub content: Content,
     #[serde(default, skip_serializing_if = "Form::is_file")]
     pub form: Form,
+}
+
+impl Material {
+    /// Its path, and the one that it had before.
+    pub fn paths(&self) -> impl Iterator<Item = &str> {
+        [Some(&self.path), self.old_path.as_ref()].into_iter().flatten().map(String::as_str)
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -115,6 +125,9 @@ pub struct Submission {
     /// stands on it too.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub evidence: Option<Digest>,
+    /// Files that HEAD has otherwise than they were handed in. Committing them makes no other work.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub other_in_head: Vec<String>,
     /// Where the rules came from, at a gate.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rules_from: Option<String>,
@@ -149,6 +162,7 @@ impl Submission {
             change: None,
             context: None,
             evidence: None,
+            other_in_head: vec![],
             rules_from: None,
             asks_person: false,
             steers_gate: false,

@@ -14,6 +14,7 @@ fn submission(files: &[(&str, usize, &str)]) -> Submission {
     ];
     let material = |(path, output, content): &(&str, usize, &str)| Material {
         path: (*path).into(),
+        old_path: None,
         output: *output,
         digest: Digest::of(content.as_bytes()),
         size_bytes: content.len() as u64,

@@ -26,6 +26,8 @@ pub struct Coverage {
     pub not_covered: Vec<String>,
     /// Files that a rule is about and no reviewer can see.
     pub not_seen: Vec<NotSeen>,
+    /// Files that HEAD has otherwise: what was judged is what was on disk.
+    pub other_in_head: Vec<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -68,6 +70,7 @@ impl Coverage {
             judged: 0,
             not_covered: vec![],
             not_seen: vec![],
+            other_in_head: submission.other_in_head.clone(),
         };
         for file in submission.files.iter().filter(own) {
             coverage.files += 1;
@@ -108,6 +111,8 @@ impl Coverage {
             let names = files.map(|file| format!("{} ({})", name(&file.path), visible_line(&file.why)));
             part(&mut out, what, names.collect());
         }
+        let names = self.other_in_head.iter().map(name).collect();
+        part(&mut out, "other in HEAD than judged", names);
         out
     }
 }
@@ -139,6 +144,7 @@ mod tests {
                     allowed: *allowed,
                 })
                 .collect(),
+            other_in_head: vec![],
         }
     }
 

@@ -223,9 +223,18 @@ const ROWS: &[(&str, &[&str])] = &[
     ("a submodule of the base", &["attack_18_the_files_of_a_submodule_are_judged"]),
     ("a link in place of a file", &["attack_18_links_and_bytes_that_are_no_text"]),
     ("single bytes of another encoding", &["attack_18_links_and_bytes_that_are_no_text"]),
+    ("a file is renamed out of what a rule is about", &["attack_18_a_file_that_is_renamed_out_of_the_rule"]),
+    (
+        "a commit with bad work, and other files on disk",
+        &["attack_18_bad_work_in_a_commit_that_the_disk_has_not"],
+    ),
     (
         "contents that are not text, a picture by its name alone",
-        &["attack_18_what_nobody_can_see_does_not_pass", "attack_18_media_are_known_by_name_and_first_bytes"],
+        &[
+            "attack_18_names_that_git_does_not_accept",
+            "attack_18_what_nobody_can_see_does_not_pass",
+            "attack_18_media_are_known_by_name_and_first_bytes",
+        ],
     ),
     ("code in a picture", &[]),
     (
@@ -233,7 +242,7 @@ const ROWS: &[(&str, &[&str])] = &[
         &["attack_17_a_base_of_the_agents_choice", "attack_17_commits_that_no_branch_has_passed"],
     ),
     (
-        "without a remote: a moved local default branch",
+        "without a remote that `trust` recorded: a moved",
         &[
             "attack_18_a_local_default_branch_that_was_moved",
             "attack_17_a_local_default_branch_that_was_moved_releases_no_task",

@@ -64,6 +64,7 @@ impl SubmittedChange {
         let mut all: Vec<Material> = self.change.files.iter().map(patch).collect();
         all.push(Material {
             path: SUMMARY.to_owned(),
+            old_path: None,
             output: 0,
             digest: Digest::of(self.summary.as_bytes()),
             size_bytes: self.summary.len() as u64,
@@ -76,7 +77,8 @@ impl SubmittedChange {
         let files = files.iter().filter(|file| file.shape == Shape::File);
         all.extend(workspace::gather(root, files.map(|file| (file.path.clone(), 0)).collect()).await?);
         // Never looked for under a name it does not have: another file may have that.
-        all.extend(unread.into_iter().map(|file| Material { form: Form::File, ..patch(file) }));
+        let as_file = |file| Material { form: Form::File, old_path: None, ..patch(file) };
+        all.extend(unread.into_iter().map(as_file));
         Ok(all)
     }
 
@@ -86,7 +88,11 @@ impl SubmittedChange {
             fingerprint: self.change.fingerprint.clone(),
             left_out: self.left_out.clone(),
         };
-        Submission { evidence: self.evidence.clone(), ..submission.about(of, self.context.clone()) }
+        Submission {
+            evidence: self.evidence.clone(),
+            other_in_head: self.change.other_in_head.clone(),
+            ..submission.about(of, self.context.clone())
+        }
     }
 
     /// A patch or the summary, by its index among the materials.
@@ -145,6 +151,7 @@ fn patch(file: &ChangedFile) -> Material {
     let shown = file.patch.len() as u64;
     Material {
         path: file.path.clone(),
+        old_path: file.old_path.clone(),
         output: 0,
         digest: file.digest.clone(),
         size_bytes: if file.is_binary { shown } else { file.patch_bytes.max(shown) },

@@ -7,6 +7,7 @@ use crate::submission::ChangeOf;
 fn change(patches: &[(&str, u64, bool)]) -> Submission {
     let material = |path: &str, size_bytes, form| Material {
         path: path.into(),
+        old_path: None,
         output: 0,
         digest: Digest::of(format!("{path} {size_bytes} {form:?}").as_bytes()),
         size_bytes,

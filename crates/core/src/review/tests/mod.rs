@@ -64,6 +64,7 @@ fn submit(names: &[&str], kind: ReviewerKind, policy: Policy, now_ms: i64) -> Su
     let path = |name: &&str| name.split('@').next().unwrap_or(name).to_owned();
     let material = Material {
         path: names.iter().map(path).collect::<Vec<_>>().join(","),
+        old_path: None,
         output: 0,
         digest: Digest::of(names.join(",").as_bytes()),
         size_bytes: 1,

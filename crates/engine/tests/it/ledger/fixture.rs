@@ -51,6 +51,7 @@ pub fn work(subject: &str, content: &str, files: usize) -> Submit {
         let bytes = format!("{content} {i}");
         Material {
             path: format!("docs/{i}.md"),
+            old_path: None,
             output: 0,
             digest: Digest::of(bytes.as_bytes()),
             size_bytes: bytes.len() as u64,
