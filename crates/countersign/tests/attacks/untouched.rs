@@ -56,6 +56,7 @@ fn started() -> (Project, Repository) {
     project
         .write("countersign.yml", CONFIG.replace("JUDGE", &judge.display().to_string()))
         .write("PLAN.md", PLAN)
+        .write("spec/tasks.md", "# Tasks\n\n### TASK-001: Write one\nP0 | TODO\n")
         .write("a.md", "one\n")
         .write("state/qr-plan-code.json", items.to_string())
         .write(".deepwork/jobs/guide/job.yml", JOB)

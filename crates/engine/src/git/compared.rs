@@ -77,7 +77,9 @@ impl Snapshot {
 
     /// The files that commits after `since` changed, and that HEAD has otherwise than the disk and the base.
     pub async fn other_in_head(&self, since: &str, compared: Option<&Compared>) -> Result<Vec<Vec<u8>>> {
-        let args = ["diff-tree", "-r", "--raw", "-z", "--no-renames", "--no-abbrev", since, "HEAD", "--"];
+        // Before the first commit of a branch HEAD has nothing.
+        let Some(head) = self.user.head().await?.filter(|head| head != since) else { return Ok(vec![]) };
+        let args = ["diff-tree", "-r", "--raw", "-z", "--no-renames", "--no-abbrev", since, &head, "--"];
         let said = self.user.clone().within(&self.top).run(args).await?;
         let other = raw(&said).filter(|(mode, id, path)| {
             let in_base = self.listing.files.get(*path).map(|file| file.id.to_string());
