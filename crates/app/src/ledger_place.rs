@@ -154,6 +154,12 @@ async fn followed(ledger: Ledger, head: Option<HeadFile>) -> Result<Ledger, Ledg
     Ok(ledger)
 }
 
+/// Whether another repository with a ledger was in the place of this one, as far as this machine knows.
+pub fn was_of_another(top: &Path) -> bool {
+    let heads = author::home().filter(|_| !is_ci() && !cfg!(test)).map(|home| home.join(HEADS));
+    heads.is_some_and(|heads| HeadFile::was_of_another(&top.join(".git"), IN_GIT, &heads))
+}
+
 /// Where the head of the ledger is kept: by the account, because `HOME` can be set. A job of CI has a new ledger each time.
 fn head(root: &Path) -> Option<HeadFile> {
     if is_ci() || cfg!(test) {

@@ -5,6 +5,7 @@ use super::not_trusted;
 use super::record::{self, Confirmed, Record, Trusted, TrustedRemote};
 use super::site::Site;
 use crate::author;
+use crate::ledger_place;
 use crate::project::environment;
 use crate::{Code, Failure};
 use countersign_core::outcome::Outcome;
@@ -234,6 +235,11 @@ fn lacks(has_remote: bool) -> Failure {
 /// Without a person's word only the built-in rules count, and only where no configuration is anywhere.
 async fn without_record(site: &Site) -> Result<Files, Failure> {
     let Some(found) = configured(site).await? else {
+        if ledger_place::was_of_another(site.worktree.as_deref().unwrap_or(&site.root)) {
+            return Err(not_trusted(
+                "another repository with a ledger was here before, and no person has said yet how work is judged in this one",
+            ));
+        }
         return Ok(Files {
             source: Source::BuiltIn,
             commit: None,

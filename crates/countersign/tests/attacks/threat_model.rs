@@ -223,6 +223,10 @@ const ROWS: &[(&str, &[&str])] = &[
     ("a submodule of the base", &["attack_18_the_files_of_a_submodule_are_judged"]),
     ("a link in place of a file", &["attack_18_links_and_bytes_that_are_no_text"]),
     ("single bytes of another encoding", &["attack_18_links_and_bytes_that_are_no_text"]),
+    (
+        "a new repository without a configuration in place of the trusted one",
+        &["attack_18_a_new_repository_in_place_of_the_trusted_one"],
+    ),
     ("a file is renamed out of what a rule is about", &["attack_18_a_file_that_is_renamed_out_of_the_rule"]),
     (
         "a commit with bad work, and other files on disk",
