@@ -144,6 +144,8 @@ fn issue_18_commands_that_judge_or_show_touch_nothing_of_the_users() {
         (vec!["trust", "--show"], &[]),
         (vec!["validate"], &[]),
         (vec!["init", "--dry-run"], &[]),
+        // It makes the state of runs where there is none.
+        (vec!["run", "--dry-run"], &["spec", "spec/.executor-state.db"]),
         (vec!["run", "--dry-run"], &[]),
     ];
     let mut wrong = vec![];
