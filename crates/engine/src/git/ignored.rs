@@ -82,7 +82,7 @@ impl IgnoreRules {
         Ok(())
     }
 
-    /// Nobody else wrote into the room, if there is one.
+    /// No other process wrote into the room, if there is one.
     pub(super) fn require_untouched(&self) -> Result<()> {
         self.room.as_ref().map_or(Ok(()), |(room, _)| room.require_untouched())
     }
