@@ -337,6 +337,12 @@ impl Round {
         })
     }
 
+    /// Whether a question of this round came back, answered or not.
+    fn has_replies(&self) -> bool {
+        let is_reply = |given: &RecordedAnswer| !matches!(given.by, By::Reused { .. });
+        !self.failures.is_empty() || self.answers.values().any(is_reply)
+    }
+
     /// How many questions were put in this round, answered or not, and how many answers stood from before.
     pub fn asked_and_reused(&self) -> (usize, usize) {
         let reused = self.answers.values().filter(|given| matches!(given.by, By::Reused { .. })).count();

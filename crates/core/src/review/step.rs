@@ -121,7 +121,7 @@ pub enum Refused {
     #[error("{0}")]
     NotNow(&'static str),
     #[error(
-        "{MAX_EMPTY_ROUNDS} rounds in a row ended without a verdict; Countersign waits before it asks a reviewer again"
+        "{MAX_EMPTY_ROUNDS} rounds in a row had no verdict, because a reviewer did not answer or because newer work replaced them; Countersign waits before it asks a reviewer again"
     )]
     CoolingOff { until_ms: i64 },
     /// The key belongs to no question of this review.
