@@ -138,6 +138,8 @@ async fn require_untracked(earlier: &Path) -> Result<(), LedgerError> {
 
 /// A ledger that is gone is not one that never was. Another process may have made it just now.
 fn require_seen(dir: &Path, head: Option<&HeadFile>) -> Result<(), LedgerError> {
+    // What may not be looked at may be there.
+    Ledger::require_readable(dir)?;
     match head {
         Some(head) if !Ledger::is_in(dir) => head.require_none().or_else(|gone| match Ledger::is_in(dir) {
             true => Ok(()),

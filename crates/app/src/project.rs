@@ -128,6 +128,7 @@ impl Project {
     /// sentence says so.
     pub async fn engine_of_question(&self, planner: Planner) -> Result<(Engine, Option<String>), Failure> {
         let dir = self.ledger_dir();
+        Ledger::require_readable(&dir)?;
         if self.authority.is_some() || Ledger::is_writable(&dir) {
             return Ok((self.engine(planner).await?, None));
         }
