@@ -3,11 +3,11 @@
 use crate::authority::{self, FlagsFrom};
 use crate::init::{default_questions, resolve};
 use crate::project::Project;
-use crate::{Code, Failure};
+use crate::{Code, Failure, name_a_reviewer};
 use countersign_core::criterion::{Criterion, first_double};
 use countersign_core::ids::Subject;
 use countersign_core::outcome::{NoVerdict, Outcome};
-use countersign_core::plan::{PlanError, glob_set};
+use countersign_core::plan::{CHECKS, PlanError, glob_set};
 use countersign_core::policy::{Attempts, Policy};
 use countersign_core::rule::{Each, Rule, Scope};
 use countersign_core::submission::{Output, OutputKind};
@@ -15,6 +15,7 @@ use countersign_engine::config::{Config, Diagnostic};
 use countersign_engine::engine::{EngineError, Planner, Prepared, Request, SubmittedChange};
 use countersign_engine::git;
 use countersign_engine::workspace::{self, FolderFiles, PathProblem};
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 const OUTPUT: &str = "files";
@@ -56,8 +57,9 @@ impl ReviewRequest {
         planner: &Planner,
         warnings: &mut Vec<String>,
     ) -> Result<Prepared, Failure> {
-        let listed = self.listed(project).await?;
-        let request = self.request(project, listed.as_ref(), warnings)?;
+        let places = self.places(project)?;
+        let listed = listed(project, &places).await?;
+        let request = self.request(project, &places, listed.as_ref(), warnings)?;
         let prepared = match planner.prepare(request).await {
             Ok(prepared) => prepared,
             Err(EngineError::Plan(PlanError::NothingToJudge)) => {
@@ -67,26 +69,43 @@ impl ReviewRequest {
                 return Err(Failure::new(Outcome::Usage, Code::NoRule, words)
                     .hint(format!("rules: {rules}; add a rule, or use {criteria}")));
             }
+            Err(EngineError::Plan(PlanError::NoReviewer { rule, criterion })) if has_reviewers(project) => {
+                let words = format!(
+                    "criterion '{criterion}' of rule '{rule}' is a question, and `{CHECKS}` answers none: it carries out the `check` of criteria"
+                );
+                return Err(Failure::new(Outcome::Usage, Code::Plan, words).hint(name_a_reviewer()));
+            }
             Err(error) => return Err(error.into()),
         };
-        self.all_named_are_judged(project, &prepared)?;
+        all_named_are_judged(&places, &prepared)?;
         warnings.extend(left_aside(&prepared));
         Ok(prepared)
     }
 
-    /// The files of a project at a gate: only the ignore rules of the base count, and never for a file that git tracks.
-    async fn listed(&self, project: &Project) -> Result<Option<FolderFiles>, Failure> {
-        let root = project.root.path();
-        if project.authority.is_none() || self.change.is_some() || !is_in_repository(root) {
-            return Ok(None);
+    /// The named files and folders, relative to the root; without any the whole project. Of a change there are none.
+    fn places(&self, project: &Project) -> Result<Vec<Place>, Failure> {
+        if self.change.is_some() {
+            return Ok(vec![]);
         }
-        let (base, _) = authority::base(project, FlagsFrom::Caller, None).await?;
-        Ok(Some(workspace::listed(&project.root, base.as_deref()).await?))
+        if self.paths.is_empty() && !self.criteria.is_empty() {
+            let Words { criteria, paths, .. } = self.words;
+            return Err(Failure::usage(format!("{criteria} needs {paths} to judge"))
+                .hint("name the files or folders to judge"));
+        }
+        let relative = self.paths.iter().map(|path| project.root.relative(&project.here, path));
+        let whole = self.paths.is_empty().then(|| Ok(String::new()));
+        let place = |relative: Result<String, PathProblem>| {
+            let path = relative.map_err(|problem| path_failure(project, problem))?;
+            let is_folder = project.root.join(&path).is_dir();
+            Ok(Place { path, is_folder })
+        };
+        relative.chain(whole).map(place).collect()
     }
 
     fn request(
         &self,
         project: &Project,
+        places: &[Place],
         listed: Option<&FolderFiles>,
         warnings: &mut Vec<String>,
     ) -> Result<Request, Failure> {
@@ -102,7 +121,7 @@ impl ReviewRequest {
         }
         let files = match self.change {
             Some(_) => vec![],
-            None => self.concerned_files(project, listed, &rules)?,
+            None => self.concerned_files(project, places, listed, &rules)?,
         };
         let policy = project.config.policy.clone();
         Ok(Request {
@@ -121,10 +140,11 @@ impl ReviewRequest {
     fn concerned_files(
         &self,
         project: &Project,
+        places: &[Place],
         listed: Option<&FolderFiles>,
         rules: &[Rule],
     ) -> Result<Vec<String>, Failure> {
-        let FolderFiles { files, unnamed } = self.files(project, listed)?;
+        let FolderFiles { files, unnamed } = files(project, places, listed)?;
         if let Some(name) = concerned(rules, unnamed)?.first() {
             let why = NoVerdict::NotSeen;
             return Err(Failure::new(
@@ -178,64 +198,88 @@ impl ReviewRequest {
             Ok(file) => Failure::usage(format!("{} has no rules", file.display())),
         }
     }
+}
 
-    /// The files of the paths: files as they are, folders without what git ignores.
-    fn files(&self, project: &Project, listed: Option<&FolderFiles>) -> Result<FolderFiles, Failure> {
-        let here = project.here.display();
-        let path_failure = |problem: PathProblem| {
-            let hint = match &problem {
-                PathProblem::Missing(_) => format!("paths are relative to the current folder, `{here}`"),
-                PathProblem::Outside(..) => {
-                    "name files of this project, or run the command in the other project".into()
-                }
-                _ => return Failure::from(EngineError::from(problem)),
-            };
-            Failure::from(EngineError::from(problem)).hint(hint)
-        };
-        if self.paths.is_empty() && !self.criteria.is_empty() {
-            let Words { criteria, paths, .. } = self.words;
-            return Err(Failure::usage(format!("{criteria} needs {paths} to judge"))
-                .hint("name the files or folders to judge"));
+/// Whether there are reviewers to ask, though none of them may answer questions.
+fn has_reviewers(project: &Project) -> bool {
+    project.config.reviewer.is_some() || !project.config.reviewers.is_empty()
+}
+
+/// A named file must not pass because no rule matches it.
+fn all_named_are_judged(places: &[Place], prepared: &Prepared) -> Result<(), Failure> {
+    let named: HashSet<&str> = places.iter().map(|place| place.path.as_str()).collect();
+    let mut unjudged =
+        prepared.plan.unjudged.iter().map(|file| prepared.submission.files[*file].path.as_str());
+    match unjudged.find(|path| named.contains(path)) {
+        None => Ok(()),
+        Some(path) => {
+            Err(Failure::usage(format!("no rule matches `{path}`")).hint("add a rule for it, or leave it out"))
         }
-        let relative = self.paths.iter().map(|path| project.root.relative(&project.here, path));
-        let whole = self.paths.is_empty().then(|| Ok(String::new()));
-        let mut all = FolderFiles::default();
-        for relative in relative.chain(whole) {
-            let relative = relative.map_err(path_failure)?;
-            let is_folder = project.root.join(&relative).is_dir();
-            if let Some(listed) = listed.filter(|_| is_folder) {
-                let below = |path: &&String| {
-                    let rest = path.strip_prefix(relative.as_str());
-                    relative.is_empty() || rest.is_some_and(|rest| rest.starts_with('/'))
+    }
+}
+
+/// A file or folder that is named.
+struct Place {
+    path: String,
+    is_folder: bool,
+}
+
+fn path_failure(project: &Project, problem: PathProblem) -> Failure {
+    let hint = match &problem {
+        PathProblem::Missing(_) => {
+            format!("paths are relative to the current folder, `{}`", project.here.display())
+        }
+        PathProblem::Outside(..) => {
+            "name files of this project, or run the command in the other project".into()
+        }
+        _ => return EngineError::from(problem).into(),
+    };
+    Failure::from(EngineError::from(problem)).hint(hint)
+}
+
+/// The files of a project at a gate: only the ignore rules of the base count, and never for a file that git tracks. Where
+/// only files are named, nothing else is looked at.
+async fn listed(project: &Project, places: &[Place]) -> Result<Option<FolderFiles>, Failure> {
+    let has_folders = places.iter().any(|place| place.is_folder);
+    if project.authority.is_none() || !has_folders || !is_in_repository(project.root.path()) {
+        return Ok(None);
+    }
+    let (base, _) = authority::base(project, FlagsFrom::Caller, None).await?;
+    Ok(Some(workspace::listed(&project.root, base.as_deref()).await?))
+}
+
+/// The files of the places: files as they are, folders without what git ignores.
+fn files(
+    project: &Project,
+    places: &[Place],
+    listed: Option<&FolderFiles>,
+) -> Result<FolderFiles, Failure> {
+    let failure = |problem| path_failure(project, problem);
+    let mut all = FolderFiles::default();
+    for Place { path, is_folder } in places {
+        match listed {
+            Some(listed) if *is_folder => {
+                let below = |name: &&String| {
+                    let rest = name.strip_prefix(path.as_str());
+                    path.is_empty() || rest.is_some_and(|rest| rest.starts_with('/'))
                 };
                 all.files.extend(listed.files.iter().filter(below).cloned());
                 all.unnamed.extend(listed.unnamed.iter().filter(below).cloned());
-            } else if is_folder {
-                let found = workspace::walk(&project.root, &relative).map_err(path_failure)?;
+            }
+            None if *is_folder => {
+                let found = workspace::walk(&project.root, path).map_err(failure)?;
                 all.files.extend(found.files);
                 all.unnamed.extend(found.unnamed);
-            } else {
-                workspace::require_file(&project.root, &relative).map_err(path_failure)?;
-                all.files.push(relative);
+            }
+            _ => {
+                workspace::require_file(&project.root, path).map_err(failure)?;
+                all.files.push(path.clone());
             }
         }
-        all.files.sort();
-        all.files.dedup();
-        Ok(all)
     }
-
-    /// A named file must not pass because no rule matches it.
-    fn all_named_are_judged(&self, project: &Project, prepared: &Prepared) -> Result<(), Failure> {
-        let named = |path: &String| {
-            let meant = |typed: &PathBuf| project.root.relative(&project.here, typed).ok();
-            self.paths.iter().any(|typed| meant(typed).as_ref() == Some(path))
-        };
-        let unjudged = prepared.plan.unjudged.iter().map(|file| &prepared.submission.files[*file].path);
-        let failure = |path: &String| {
-            Failure::usage(format!("no rule matches `{path}`")).hint("add a rule for it, or leave it out")
-        };
-        unjudged.into_iter().find(|path| named(path)).map_or(Ok(()), |path| Err(failure(path)))
-    }
+    all.files.sort();
+    all.files.dedup();
+    Ok(all)
 }
 
 /// The questions about a change that `init` writes, for a project without a configuration.

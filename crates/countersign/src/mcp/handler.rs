@@ -65,6 +65,11 @@ impl Handler {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> CallToolResult {
+        let _turn = tokio::select! {
+            turn = self.server.turn() => turn,
+            () = context.ct.cancelled() => return tool_error(&Failure::interrupted()),
+            () = self.gone.cancelled() => return tool_error(&Failure::interrupted()),
+        };
         self.server.deliveries_recorded().await;
         let client = context.client_info().map_or_else(|| "unknown".to_owned(), |info| info.name);
         let progress = Progress::new(context.peer.clone(), context.meta.get_progress_token());
