@@ -25,6 +25,7 @@ const NEEDED: &[Needed] = &[
     Needed { program: "mkfifo", debian_package: "coreutils" },
     Needed { program: "mount", debian_package: "mount" },
     Needed { program: "script", debian_package: "bsdutils" },
+    Needed { program: "setpriv", debian_package: "util-linux" },
     Needed { program: "setsid", debian_package: "util-linux" },
     Needed { program: "sqlite3", debian_package: "sqlite3" },
     Needed { program: "ssh-keygen", debian_package: "openssh-client" },

@@ -2,13 +2,14 @@
 
 use crate::answer::v1::{Answer, Entry, Events, ImportedRow, Log, ReviewRow, Reviews, Row};
 use crate::author::actor;
-use crate::doors::DOORS;
+use crate::doors::{CLI, DOORS, GATE};
 use crate::find::{ambiguous, meant, no_ledger};
 use crate::project::Project;
 use crate::{Code, Failure};
 use countersign_core::ids::{ReviewId, Subject};
 use countersign_core::outcome::Outcome;
 use countersign_core::review::{Round, State};
+use countersign_engine::engine::withdraw_abandoned;
 use countersign_engine::ledger::{self, Filter, Ledger, LedgerError};
 
 /// How many reviews are read at once; filters may drop most of them.
@@ -185,10 +186,14 @@ async fn page(
     let limit = filter.limit;
     // One more than asked for shows whether there are more.
     let filter = Filter { limit: limit.saturating_add(1), ..filter };
-    let mut rows = match subject {
-        Some(subject) => ledger.list_for(subject, filter).await?,
-        None => ledger.list(filter).await?,
+    let list = async || match subject {
+        Some(subject) => ledger.list_for(subject, filter).await,
+        None => ledger.list(filter).await,
     };
+    let mut rows = list().await?;
+    if withdraw_abandoned(ledger, &rows, &[CLI, GATE]).await? {
+        rows = list().await?;
+    }
     let more = rows.len() > limit as usize;
     rows.truncate(limit as usize);
     Ok((rows, more))

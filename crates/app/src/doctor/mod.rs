@@ -29,6 +29,7 @@ pub async fn doctor(
 ) -> Result<Answer<Checks>, Failure> {
     let guard = guard_program()?;
     let mut lines = vec![surroundings::guard(&guard, cancel).await, surroundings::git(&guard, cancel).await];
+    lines.extend(surroundings::temporary_folder());
     let gate = Project::for_gate(current_folder()?, &Flags::default(), FlagsFrom::Caller).await;
     match Project::find(config, reviewer) {
         Err(failure) => {

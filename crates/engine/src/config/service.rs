@@ -1,7 +1,7 @@
 //! `review:` and `context:`: when and how the work on a task is reviewed.
 
 use super::commands::{CommandsConfig, WrittenCommands};
-use super::settings::{Merge, key};
+use super::settings::{Merge, Origin, key};
 use crate::yaml::{At, Count, Given, ProblemList};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -172,13 +172,22 @@ impl Merge<'_> {
             parser: self.text(key!(review.parser)),
             parser_model: self.text(key!(review.parser_model)),
             max_revisions: self.count(key!(review.max_revisions), DEFAULT_MAX_REVISIONS),
-            trigger: self.word(key!(review.trigger), Trigger::default()),
+            trigger: self.trigger(),
             pipeline: self.word(key!(review.pipeline), Pipeline::default()),
             context: self.context(),
             test: self.text(key!(commands.test)),
             lint: self.text(key!(commands.lint)),
             commands: self.commands(),
         }
+    }
+
+    /// Without a setting, tasks are reviewed when their work is done, and so are changes where a hook is installed.
+    fn trigger(&mut self) -> Trigger {
+        let trigger = self.word(key!(review.trigger), Trigger::default());
+        if let Some(setting) = self.settings.last_mut().filter(|setting| setting.origin == Origin::Default) {
+            setting.value = format!("{} for tasks, {} for hooks", trigger.word(), Trigger::SessionIdle.word());
+        }
+        trigger
     }
 
     fn context(&mut self) -> ContextConfig {

@@ -81,6 +81,9 @@ pub async fn run(global: &Global, options: &InitOptions, printer: &Printer) -> R
         let answer = file(global, options, printer)?;
         return ended_in_trust(answer, options, printer).await;
     }
+    if options.hook && !options.remove {
+        countersign_app::hook::require_repository()?;
+    }
     let written = match options.reviewer {
         Some(_) if !options.remove => Some(file(global, options, printer)?),
         _ => None,

@@ -240,7 +240,7 @@ fn each_setting_comes_from_the_strongest_file_that_gives_it() {
             "review.parser = none (default)",
             "review.parser_model = none (default)",
             "review.max_revisions = 3 (default)",
-            "review.trigger = script_completion (default)",
+            "review.trigger = script_completion for tasks, session_idle for hooks (default)",
             "review.pipeline = two_call (default)",
             "context.task_definition = true (default)",
             "context.diff = true (default)",

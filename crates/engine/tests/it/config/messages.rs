@@ -56,8 +56,12 @@ fn a_file_with_nothing_in_it_is_no_configuration() {
     let said = "
 1:1: the file is empty
   a configuration begins with `version: 1` and has at least one rule";
-    for nothing in ["", "# to do\n", "---\n", "~\n", "\u{feff}"] {
+    for nothing in ["# to do\n", "---\n", "~\n"] {
         check(nothing, said);
+    }
+    // Without a line there is no place.
+    for nothing in ["", "\u{feff}"] {
+        check(nothing, &said.replace("1:1:", ""));
     }
     check("- 1\n", "1:3: the file must be a mapping with `version` and `rules`, not a list");
     check("hello\n", "1:1: the file must be a mapping with `version` and `rules`, not the text `hello`");
