@@ -137,10 +137,9 @@ fn can_write(path: &Path) -> bool {
 /// Makes a file writable that a killed process left beside the ledger: read-only it would stop every writer.
 fn make_writable(dir: &Path) -> Result<()> {
     for path in beside(dir) {
-        let Ok(found) = fs::symlink_metadata(&path) else { continue };
-        if can_write(&path) {
-            continue;
-        }
+        // The mode of a link is that of another file.
+        let found = fs::symlink_metadata(&path).ok().filter(fs::Metadata::is_file);
+        let Some(found) = found.filter(|_| !can_write(&path)) else { continue };
         let mut permissions = found.permissions();
         permissions.set_mode(permissions.mode() | OWNER_WRITES);
         fs::set_permissions(&path, permissions).map_err(|error| {
