@@ -213,7 +213,8 @@ fn all_named_are_judged(places: &[Place], prepared: &Prepared) -> Result<(), Fai
     match unjudged.find(|path| named.contains(path)) {
         None => Ok(()),
         Some(path) => {
-            Err(Failure::usage(format!("no rule matches `{path}`")).hint("add a rule for it, or leave it out"))
+            Err(Failure::usage(format!("no rule matches `{path}`"))
+                .hint("add a rule for it, or leave it out"))
         }
     }
 }
@@ -249,11 +250,7 @@ async fn listed(project: &Project, places: &[Place]) -> Result<Option<FolderFile
 }
 
 /// The files of the places: files as they are, folders without what git ignores.
-fn files(
-    project: &Project,
-    places: &[Place],
-    listed: Option<&FolderFiles>,
-) -> Result<FolderFiles, Failure> {
+fn files(project: &Project, places: &[Place], listed: Option<&FolderFiles>) -> Result<FolderFiles, Failure> {
     let failure = |problem| path_failure(project, problem);
     let mut all = FolderFiles::default();
     for Place { path, is_folder } in places {

@@ -59,8 +59,10 @@ pub fn require_repository() -> Result<(), Failure> {
     if current_folder()?.ancestors().any(git::is_repository) {
         return Ok(());
     }
-    Err(Failure::usage("a hook reviews changes, and this folder is not in a git repository: nothing was written")
-        .hint("run `git init` first; or leave out --hook, and agents submit their work to the MCP server"))
+    Err(Failure::usage(
+        "a hook reviews changes, and this folder is not in a git repository: nothing was written",
+    )
+    .hint("run `git init` first; or leave out --hook, and agents submit their work to the MCP server"))
 }
 
 /// Records where work begins, and the gate files that a person has seen. Returns a warning where that is not possible.

@@ -67,9 +67,7 @@ impl ReadAgain {
             tokio::time::sleep_until(*at).await;
             changes.changed().await;
         };
-        let ended = async {
-            while done.changed().await.is_ok() && resident.performs(review) {}
-        };
+        let ended = async { while done.changed().await.is_ok() && resident.performs(review) {} };
         tokio::select! {
             () = changed => {}
             () = ended => {}

@@ -179,7 +179,9 @@ fn a_key_that_was_written_down_is_not_repeated() {
 fn issue_19_a_file_that_is_missing_or_empty_has_no_line_to_point_at() {
     let project = project();
     project.write("a.md", "x").write("empty.yml", "");
-    for (file, words) in [("nofile", "cannot be read: No such file or directory"), ("empty.yml", "the file is empty")] {
+    for (file, words) in
+        [("nofile", "cannot be read: No such file or directory"), ("empty.yml", "the file is empty")]
+    {
         for command in ["review", "validate", "status"] {
             let stderr = project.run(&[command, "--config", file]).exits(2).stderr;
             assert!(stderr.contains(words) && stderr.contains(file), "{command}: {stderr}");
@@ -188,7 +190,10 @@ fn issue_19_a_file_that_is_missing_or_empty_has_no_line_to_point_at() {
             assert_eq!((&json["error"]["line"], &json["error"]["column"]), (&Value::Null, &Value::Null));
         }
         let text = project.run(&["doctor", "--config", file]).exits(2).stdout;
-        assert!(text.contains(words) && !text.contains(":1:1") && !text.contains("shows the place"), "{text}");
+        assert!(
+            text.contains(words) && !text.contains(":1:1") && !text.contains("shows the place"),
+            "{text}"
+        );
     }
     let stderr = project.run(&["validate"]).exits(2).stderr;
     assert!(stderr.contains("there is no configuration") && !stderr.contains('^'), "{stderr}");

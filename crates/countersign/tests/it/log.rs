@@ -97,7 +97,8 @@ fn issue_19_a_review_with_more_events_than_a_page_is_shown_to_its_end() {
     let next = first["next"].as_u64().unwrap().to_string();
     assert_eq!((first["events"].as_array().unwrap().len(), first["more"].as_bool()), (1000, Some(true)));
     let rest = project.run(&["log", &id, "-n", "1000", "--from", &next, "--json"]).exits(0).json();
-    let (events, kinds) = (rest["events"].as_array().unwrap(), |n: usize| rest["events"][n]["event"]["kind"].clone());
+    let (events, kinds) =
+        (rest["events"].as_array().unwrap(), |n: usize| rest["events"][n]["event"]["kind"].clone());
     assert_eq!((events[0]["n"].as_u64(), rest["more"].as_bool()), (Some(1001), Some(false)));
     assert_eq!(kinds(events.len() - 1), "notified", "the last one");
     let text = project.run(&["log", &id, "-n", "1000"]).exits(0).stdout;

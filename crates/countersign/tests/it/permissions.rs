@@ -30,7 +30,8 @@ fn set_mode(path: &Path, mode: u32) {
 /// What `doctor` says of the ledger: its state, and its words.
 fn diagnosed(project: &Project, code: i32) -> (String, String) {
     let json = bound(project, &["doctor", "--json"]).exits(code).json();
-    let line = json["lines"].as_array().unwrap().iter().find(|line| line["what"] == "ledger").unwrap().clone();
+    let line =
+        json["lines"].as_array().unwrap().iter().find(|line| line["what"] == "ledger").unwrap().clone();
     let text = |value: &Value| value.as_str().unwrap().to_owned();
     (text(&line["state"]), text(&line["detail"]))
 }

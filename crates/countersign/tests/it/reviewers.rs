@@ -43,7 +43,10 @@ fn issue_19_checks_are_named_where_they_are_asked_a_question() {
     let config = project.read("countersign.yml");
     project.write("docs/a.md", "x").write(
         "countersign.yml",
-        config.replace("rules:", &format!("reviewers: [{{name: j, use: command, command: [{command}]}}]\nrules:")),
+        config.replace(
+            "rules:",
+            &format!("reviewers: [{{name: j, use: command, command: [{command}]}}]\nrules:"),
+        ),
     );
     let ran = project.run(&["review", "--reviewer", "checks"]).exits(2);
     assert!(ran.stderr.contains("is a question, and `checks` answers none"), "{}", ran.stderr);

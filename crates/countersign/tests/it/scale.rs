@@ -10,7 +10,9 @@ const FILES: usize = 8000;
 const KIB_PER_FILE: u64 = 4;
 
 fn rules(each: &str) -> String {
-    format!("rules: [{{name: r, for: ['**/*.md'], each: {each}, criteria: [{{name: Complete, ask: 'Is it?'}}]}}]\n")
+    format!(
+        "rules: [{{name: r, for: ['**/*.md'], each: {each}, criteria: [{{name: Complete, ask: 'Is it?'}}]}}]\n"
+    )
 }
 
 fn configured(project: &Project, judge: &Judge, each: &str) {

@@ -143,7 +143,10 @@ fn swap_a_reviewer_that_sees_the_project_is_held_to_the_same_bytes() {
 #[test]
 fn issue_19_who_interrupts_a_review_to_fix_the_work_is_not_locked_out() {
     let project = project();
-    let body = format!("[ -e '{0}/.go' ] || {{ touch '{0}/.asked'; sleep 1000; }}; {PASS}", project.root().display());
+    let body = format!(
+        "[ -e '{0}/.go' ] || {{ touch '{0}/.asked'; sleep 1000; }}; {PASS}",
+        project.root().display()
+    );
     let judge = Judge::scripted(&project, "judge.sh", &body);
     let args = ["review", "a.md", "--criterion", COMPLETE, "--reviewer", judge.name(), "--subject", "x"];
     for n in 0..4 {

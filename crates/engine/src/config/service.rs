@@ -185,7 +185,8 @@ impl Merge<'_> {
     fn trigger(&mut self) -> Trigger {
         let trigger = self.word(key!(review.trigger), Trigger::default());
         if let Some(setting) = self.settings.last_mut().filter(|setting| setting.origin == Origin::Default) {
-            setting.value = format!("{} for tasks, {} for hooks", trigger.word(), Trigger::SessionIdle.word());
+            setting.value =
+                format!("{} for tasks, {} for hooks", trigger.word(), Trigger::SessionIdle.word());
         }
         trigger
     }

@@ -107,7 +107,9 @@ impl LedgerError {
                 "make the folder of the ledger and its files writable; `countersign doctor` names it"
             }
             Self::Unreadable(_) => "make the folder of the ledger and its files readable for your user",
-            Self::ReadFailed(_) => "nothing was changed: run the command again; if it fails again, check the disk",
+            Self::ReadFailed(_) => {
+                "nothing was changed: run the command again; if it fails again, check the disk"
+            }
             Self::WriteFailed(_) => {
                 "earlier records are not lost: free some space or raise the limit (`ulimit -f`), then run the command again"
             }

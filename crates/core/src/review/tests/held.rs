@@ -220,7 +220,8 @@ fn counts_begin_anew_where_they_should() {
 
 #[test]
 fn issue_19_replaced_rounds_lock_a_subject_only_where_a_reviewer_had_answered() {
-    let submitted = |n: u32| submit(&[&format!("a@{n}"), &format!("b@{n}")], ReviewerKind::Asked, Policy::default(), 0);
+    let submitted =
+        |n: u32| submit(&[&format!("a@{n}"), &format!("b@{n}")], ReviewerKind::Asked, Policy::default(), 0);
     let next = |n: u32| Input::Submit(Box::new(submitted(n)));
     let mut unanswered = Story::new();
     for n in 1..=2 * MAX_EMPTY_ROUNDS {

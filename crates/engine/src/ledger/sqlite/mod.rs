@@ -23,9 +23,9 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 use tokio::sync::{Mutex, OwnedMutexGuard, watch};
 
+pub(super) use damage::explained;
 pub(super) use lease::{Lease, is_alive, process_of};
 pub(super) use moving::{is_left_to_move, take_over};
-pub(super) use damage::explained;
 pub use open::{LEDGER_FILE, OUTSIDE_OF_GIT};
 pub(super) use open::{file, ignore_by_git, is_writable, make_folder, require_readable};
 pub use schema::FORMAT;
