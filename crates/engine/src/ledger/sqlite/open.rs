@@ -160,7 +160,9 @@ fn beside_writable(dir: &Path) -> bool {
 pub fn require_readable(dir: &Path) -> Result<()> {
     use rustix::fs::Access as Mode;
     let denied = |path: &Path, mode| rustix::fs::access(path, mode) == Err(rustix::io::Errno::ACCESS);
-    match denied(dir, Mode::EXEC_OK) || denied(&file(dir), Mode::READ_OK) {
+    // A file in place of the folder has words of its own.
+    let is_closed = !dir.is_file() && denied(dir, Mode::EXEC_OK);
+    match is_closed || denied(&file(dir), Mode::READ_OK) {
         true => Err(LedgerError::Unreadable("permission denied".to_owned())),
         false => Ok(()),
     }
