@@ -15,7 +15,7 @@ fn issue_19_calls_that_wait_for_their_turn_take_little_memory() {
     let mut client = Client::new(&project);
     client.review(json!({ "files": ["a.md"] }));
     let call = || json!({ "name": "review_status", "arguments": {} });
-    let mut answered = |client: &mut Client, calls: usize| {
+    let answered = |client: &mut Client, calls: usize| {
         let ids: Vec<u64> = (0..calls).map(|_| client.send("tools/call", call())).collect();
         for id in ids {
             let answer = client.answer(id);
