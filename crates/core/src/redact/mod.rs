@@ -294,18 +294,9 @@ impl Redaction {
             }
             counts.add(found);
         };
-        hide(&mut answer.feedback);
-        if let Some(reviewed) = &mut answer.reviewed {
-            hide(&mut reviewed.summary);
-            reviewed.issues.iter_mut().for_each(&mut hide);
-        }
-        answer.rulings.iter_mut().filter_map(|ruling| ruling.feedback.as_mut()).for_each(&mut hide);
+        answer.words(&mut hide);
         let flaws = answer.rulings.iter_mut().flat_map(|ruling| &mut ruling.flaws).chain(&mut answer.flaws);
-        for flaw in flaws {
-            hide(&mut flaw.message);
-            let claimed = flaw.claim.as_mut().and_then(|claim| claim.file.as_mut());
-            flaw.location_dropped.as_mut().into_iter().chain(claimed).for_each(&mut hide);
-        }
+        flaws.filter_map(|flaw| flaw.claim.as_mut()?.file.as_mut()).for_each(hide);
         answer.redacted = answer.redacted.saturating_add(counts.total());
     }
 

@@ -267,6 +267,7 @@ impl Engine {
             shown: question.shown,
             timeout: planner.timeout(assignment, &asking.reviewer),
             reply_bytes: planner.bounds.reply_bytes,
+            is_repair: asking.repair.is_some(),
             accept_bare: asking.accept_bare,
             folder,
             private: None,

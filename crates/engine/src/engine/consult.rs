@@ -126,6 +126,7 @@ impl Engine {
             unshown: 0,
             timeout: panelist.timeout.unwrap_or(Duration::from_secs(seconds)),
             reply_bytes: self.0.planner.bounds.reply_bytes,
+            is_repair: false,
             accept_bare: false,
             folder: root.clone(),
             private: None,

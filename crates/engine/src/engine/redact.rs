@@ -23,6 +23,7 @@ impl Engine {
         let told = self.without_secrets(told, |redaction, answer| {
             answer.redacted = answer.redacted.saturating_add(replaced);
             redaction.answer(answer);
+            answer.make_visible();
         });
         let result = match told.result {
             Ok(answer) => self.check_locations(answer, &asking.assignment, &asking.prepared).await,
@@ -44,8 +45,9 @@ impl Engine {
                 Ok(answer)
             }
             Err(mut failed) => {
-                failed.detail = redaction.hide(&failed.detail);
-                failed.fixed = failed.fixed.map(|words| redaction.hide(&words));
+                let hide = |words: &str| text::visible(&redaction.hide(words)).into_owned();
+                failed.detail = hide(&failed.detail);
+                failed.fixed = failed.fixed.as_deref().map(hide);
                 Err(failed)
             }
         };
@@ -65,7 +67,7 @@ impl Engine {
             let flaws =
                 row.findings.iter_mut().flat_map(|flaw| [Some(&mut flaw.message), flaw.file.as_mut()]);
             for text in flaws.chain([row.feedback.as_mut()]).flatten() {
-                *text = self.hide(text);
+                *text = text::visible(&self.hide(text)).into_owned();
             }
         }
     }

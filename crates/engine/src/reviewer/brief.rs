@@ -9,6 +9,7 @@ use countersign_core::outcome::NoVerdict;
 use countersign_core::plan::Target;
 use countersign_core::prompt::{Shape, ShownFile};
 use countersign_core::submission::{Form, Material};
+use std::borrow::Cow;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -39,6 +40,8 @@ pub struct Brief {
     pub unshown: usize,
     pub timeout: Duration,
     pub reply_bytes: usize,
+    /// Whether the first reply could not be used: then missing keys have their defaults (004.9).
+    pub is_repair: bool,
     /// Take "passed" without rulings as a pass.
     pub accept_bare: bool,
     /// Where the reviewer runs: a private folder, or the project where it may see that.
@@ -82,11 +85,14 @@ impl Brief {
 
     /// What was said, held against the criteria.
     pub fn ruled(&self, said: &ReplyBody) -> Result<Answer, Failed> {
-        let reply = match said {
-            ReplyBody::Structured(value) => answer::interpret(value),
-            ReplyBody::Text(text) => answer::read(text.as_bytes()),
+        let value = match said {
+            ReplyBody::Structured(value) => Ok(Cow::Borrowed(value)),
+            ReplyBody::Text(text) => answer::read_value(text.as_bytes()).map(Cow::Owned),
         };
-        let ruled = reply.and_then(|reply| answer::rule(reply, &self.asked(), self.accept_bare));
+        let ruled = value.and_then(|value| match answer::lacks(&value) {
+            Some(defect) if !self.is_repair => Err(defect),
+            _ => answer::rule(answer::interpret(&value)?, &self.asked(), self.accept_bare),
+        });
         ruled.map_err(|defect| Failed::new(defect.why(), defect.to_string()))
     }
 

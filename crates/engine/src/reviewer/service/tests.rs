@@ -223,6 +223,7 @@ fn brief(timeout: Duration) -> Brief {
         unshown: 0,
         timeout,
         reply_bytes: 1000,
+        is_repair: false,
         accept_bare: false,
         folder: "/".into(),
         private: None,
