@@ -101,6 +101,8 @@ pub struct Submit {
     pub fresh: bool,
     /// A token, should a self-review have to be asked for again.
     pub token: Token,
+    /// Whether a decision about it follows at once, so that no reviewer is asked.
+    pub is_decided: bool,
     pub now_ms: i64,
 }
 
@@ -201,12 +203,12 @@ fn submitted(review: &Review, submit: Submit) -> Result<Vec<Event>, Refused> {
 }
 
 fn next_round(review: &Review, submit: Submit) -> Result<Vec<Event>, Refused> {
-    let now_ms = submit.now_ms;
+    let (now_ms, is_decided) = (submit.now_ms, submit.is_decided);
     let changed = (review.rules != submit.rules).then(|| submit.rules.clone());
     let events = new_round(review, submit, changed);
     let cooling = review.empty_rounds >= MAX_EMPTY_ROUNDS && now_ms < review.empty_at_ms + COOL_OFF_MS;
     let after = events.iter().fold(review.clone(), apply);
-    if cooling && due(&after) != [Effect::Confirm] {
+    if cooling && !is_decided && due(&after) != [Effect::Confirm] {
         return Err(Refused::CoolingOff { until_ms: review.empty_at_ms + COOL_OFF_MS });
     }
     Ok(events)

@@ -80,6 +80,7 @@ pub fn work(subject: &str, content: &str, files: usize) -> Submit {
         not_submitted: vec![],
         fresh: false,
         token: Token::new(random()),
+        is_decided: false,
         now_ms: 1,
     }
 }
