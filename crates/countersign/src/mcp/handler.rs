@@ -80,14 +80,16 @@ impl Handler {
             }
         };
         match ended {
-            Ok(Ok(Reply { json, afterwards })) => {
+            Ok(Ok(Reply { json, text, afterwards })) => {
                 if let Some(afterwards) = afterwards.filter(|_| !cancel.is_cancelled()) {
                     match &self.receipts {
                         Some(receipts) => receipts.put(context.id, afterwards),
                         None => self.server.record(self.server.delivery().await, afterwards),
                     }
                 }
-                CallToolResult::structured(json)
+                let mut result = CallToolResult::success(vec![ContentBlock::text(text)]);
+                result.structured_content = Some(json);
+                result
             }
             Ok(Err(failure)) => tool_error(&failure),
             Err(error) => tool_error(&Failure::internal(format!("the call failed: {error}"))),
