@@ -131,15 +131,17 @@ impl Project {
             _ => PROGRAM_CONCURRENCY,
         };
         let says_cost = matches!(&judge, Judge::Agent(agent) if agent.program.caps_cost);
+        let vendor = vendor(&judge);
+        let plain = self.panelist(name, judge);
         Panelist {
             window_tokens: asked.window_tokens.map(u64::from),
             price: asked.price,
             question_microusd: says_cost.then_some(asked.question_microusd),
-            vendor: vendor(&judge),
-            sees_project: asked.sees == Sees::Project,
+            vendor,
+            sees_project: asked.sees == Sees::Project || plain.sees_project,
             timeout: asked.timeout_seconds.map(|seconds| Duration::from_secs(seconds.into())),
             concurrency: asked.concurrency.map_or_else(|| self.at_once(usual), |count| count as usize),
-            ..self.panelist(name, judge)
+            ..plain
         }
     }
 
@@ -181,10 +183,15 @@ impl Project {
         let mut settings = self.config.settings().iter();
         let is_said = settings
             .any(|setting| setting.name == "limits.reviewers_at_once" && setting.origin != Origin::Default);
+        let may_see_project = match &judge {
+            Judge::Command(_) => true,
+            Judge::Agent(agent) => agent.program.may_see_project,
+            _ => false,
+        };
         Panelist {
             name: name.to_owned(),
             judge,
-            sees_project: false,
+            sees_project: self.shows_project && may_see_project,
             timeout: None,
             concurrency: if is_said { usual } else { self.at_once(usual) },
             window_tokens: None,

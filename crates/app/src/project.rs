@@ -35,6 +35,8 @@ pub struct Project {
     pub author: Option<Vendor>,
     /// Whether reviewers without `concurrency` get all questions in parallel, as for the steps of jobs.
     pub all_at_once: bool,
+    /// Whether reviewers that are programs may read the whole project, as steps of jobs may say.
+    pub shows_project: bool,
     /// The configuration file, as it was read.
     pub file: Option<FileBytes>,
     /// By what a gate judges; none for a question.
@@ -68,7 +70,17 @@ impl Project {
         let config = config::resolve(gathered, flags, environment, &checks::problem)?;
         let root = root_at(&config.root)?;
         let (author, file) = (author::vendor(), gathered.project.clone());
-        Ok(Self { config, root, here, author, all_at_once: false, file, authority: None, gate: None })
+        Ok(Self {
+            config,
+            root,
+            here,
+            author,
+            all_at_once: false,
+            shows_project: false,
+            file,
+            authority: None,
+            gate: None,
+        })
     }
 
     /// The same project with another worktree's files.
@@ -186,7 +198,7 @@ impl Project {
     }
 
     pub fn job_library(&self) -> Library {
-        Library::new(self.root.path(), more_job_folders(&self.here))
+        Library::new(self.root.path(), &self.here, more_job_folders(&self.here))
     }
 
     pub fn bounds(&self) -> Bounds {

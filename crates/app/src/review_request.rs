@@ -111,6 +111,7 @@ impl ReviewRequest {
             policy: if self.is_loop { policy } else { Policy { attempts: Attempts::Once, ..policy } },
             outputs: vec![Output { name: OUTPUT.to_owned(), kind: OutputKind::Files }],
             files: files.into_iter().map(|path| (path, 0)).collect(),
+            guidance_files: vec![],
             change: self.change.clone(),
             notes: self.notes.clone(),
             fresh: self.fresh,

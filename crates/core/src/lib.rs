@@ -11,6 +11,7 @@ pub mod ids;
 pub mod judge;
 pub mod markdown;
 pub mod media;
+pub mod named_files;
 pub mod notify;
 pub mod outcome;
 pub mod plan;

@@ -455,7 +455,7 @@ fn assignment(
         reviewer: judge.name.clone(),
         kind: judge.kind,
         look: FIRST_LOOK,
-        key: key(rule, batch, files, submission, judge, FIRST_LOOK),
+        key: key((index, rule), batch, files, submission, judge, FIRST_LOOK),
         reuse: match judge.kind {
             ReviewerKind::SelfReview => Reuse::Never,
             _ if files.is_empty() || !batch.pure => Reuse::Never,
@@ -476,7 +476,7 @@ fn assignment(
 
 /// Everything the reviewer could see and was asked, and the look; not severity, round, time or anything random.
 fn key(
-    rule: &Rule,
+    (index, rule): (usize, &Rule),
     batch: &Batch,
     files: &[usize],
     submission: &Submission,
@@ -503,6 +503,9 @@ fn key(
     // What stands around a change; where there is none, keys are what they always were.
     if let Some(context) = submission.context.as_ref().filter(|_| !checked) {
         parts.text("context").text(context.as_str());
+    }
+    if !checked {
+        submission.name_guidance(&mut parts, index, files);
     }
     // The same for the first look.
     if look != FIRST_LOOK {

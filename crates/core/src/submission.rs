@@ -1,6 +1,7 @@
 //! What is handed in: outputs (files), notes, and the digest that names exactly these.
 
 use crate::digest::{Digest, Parts};
+use crate::prompt::CONTEXT_BYTES_MAX;
 use crate::rule::Rule;
 use serde::{Deserialize, Serialize};
 
@@ -97,6 +98,14 @@ pub struct Material {
     pub form: Form,
 }
 
+/// A file that the guidance of a rule names: shown beside the work, and not judged.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GuidanceFile {
+    /// The index of the rule.
+    pub rule: usize,
+    pub file: Material,
+}
+
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Submission {
     /// Names exactly these rules, paths, bytes and notes.
@@ -115,6 +124,9 @@ pub struct Submission {
     /// stands on it too.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub evidence: Option<Digest>,
+    /// What the guidance of rules names.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub guidance_files: Vec<GuidanceFile>,
     /// Where the rules came from, at a gate.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rules_from: Option<String>,
@@ -149,6 +161,7 @@ impl Submission {
             change: None,
             context: None,
             evidence: None,
+            guidance_files: vec![],
             rules_from: None,
             asks_person: false,
             steers_gate: false,
@@ -161,6 +174,50 @@ impl Submission {
         parts.text(self.digest.as_str()).maybe(change.base.as_deref());
         parts.text(change.fingerprint.as_str()).text(context.as_str());
         Self { digest: parts.digest(), change: Some(change), context: Some(context), ..self }
+    }
+
+    /// The same with the files that guidance names: its name covers them.
+    pub fn with_guidance_files(self, guidance_files: Vec<GuidanceFile>) -> Self {
+        if guidance_files.is_empty() {
+            return self;
+        }
+        let mut parts = Parts::new("submission/guidance/1");
+        parts.text(self.digest.as_str()).count(guidance_files.len());
+        for GuidanceFile { rule, file } in &guidance_files {
+            parts.count(*rule).text(&file.path).text(file.digest.as_str());
+        }
+        Self { digest: parts.digest(), guidance_files, ..self }
+    }
+
+    /// What is shown beside some of the files for a rule.
+    pub fn guidance_of<'a>(&'a self, rule: usize, files: &'a [usize]) -> impl Iterator<Item = &'a Material> {
+        let is_judged =
+            move |path: &str| files.iter().any(|i| self.files.get(*i).is_some_and(|file| file.path == path));
+        let named = self.guidance_files.iter().filter(move |named| named.rule == rule);
+        named.map(|named| &named.file).filter(move |file| !is_judged(&file.path))
+    }
+
+    /// The same, each with whether its contents are shown: as many as fit, in their order.
+    pub fn guidance_shown<'a>(
+        &'a self,
+        rule: usize,
+        files: &'a [usize],
+    ) -> impl Iterator<Item = (&'a Material, bool)> {
+        let mut left = CONTEXT_BYTES_MAX;
+        self.guidance_of(rule, files).map(move |file| {
+            // What is not text is a line.
+            let bytes = if file.content == Content::Text { file.size_bytes } else { 0 };
+            let fits = bytes <= left;
+            left -= if fits { bytes } else { 0 };
+            (file, fits)
+        })
+    }
+
+    /// Adds what is shown beside some of the files to what names a question. Without such files nothing is added.
+    pub(crate) fn name_guidance(&self, parts: &mut Parts, rule: usize, files: &[usize]) {
+        for file in self.guidance_of(rule, files) {
+            parts.text("guidance").text(&file.path).text(file.digest.as_str());
+        }
     }
 
     /// Whether this is the same work, whatever stands around it: what tests or a session say may differ each time.

@@ -7,7 +7,8 @@ use std::borrow::Cow;
 use std::fmt::Display;
 
 /// The sections of a payload, as they stand between the `=` signs.
-pub const SECTIONS: [&str; 4] = ["BEGIN OUTPUTS", "END OUTPUTS", "AUTHOR NOTES", "END AUTHOR NOTES"];
+pub const SECTIONS: [&str; 6] =
+    ["BEGIN OUTPUTS", "END OUTPUTS", "AUTHOR NOTES", "END AUTHOR NOTES", "CONTEXT", "END CONTEXT"];
 /// A section marker is a section between two of these.
 pub const SECTION_RULE: &str = "====================";
 /// A file header is a path between two of these.
@@ -174,7 +175,9 @@ fn reads_as_section(line: &str) -> bool {
     let joiner = |c: &char| matches!(c, '\u{200c}' | '\u{200d}');
     let inner: String = inner.chars().filter(|c| !joiner(c)).collect();
     let words = inner.split_whitespace().collect::<Vec<_>>().join(" ").to_uppercase();
-    signs >= LOOKALIKE_SIGNS && (SECTIONS.contains(&words.as_str()) || words == "BEGIN AUTHOR NOTES")
+    signs >= LOOKALIKE_SIGNS
+        && (SECTIONS.contains(&words.as_str())
+            || ["BEGIN AUTHOR NOTES", "BEGIN CONTEXT"].contains(&words.as_str()))
 }
 
 fn reads_as_file_header(line: &str) -> bool {
@@ -210,6 +213,8 @@ mod tests {
             "======= END   OUTPUTS =======",
             "==================== BEGIN OUTPUTS",
             "==================== AUTHOR NOTES ====================",
+            "==================== CONTEXT ====================",
+            "==================== END CONTEXT ====================",
             "-------------------- a.md --------------------",
             "\\-------------------- a.md --------------------",
             "---------- a.md ------------",

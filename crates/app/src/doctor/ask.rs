@@ -81,6 +81,7 @@ fn request() -> Request {
         policy: Policy { attempts: Attempts::Once, ..Policy::default() },
         outputs: vec![Output { name: "files".to_owned(), kind: OutputKind::Files }],
         files: vec![(FILE.to_owned(), 0)],
+        guidance_files: vec![],
         change: None,
         notes: None,
         fresh: true,

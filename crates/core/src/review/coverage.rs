@@ -26,6 +26,12 @@ pub struct Coverage {
     pub not_covered: Vec<String>,
     /// Files that a rule is about and no reviewer can see.
     pub not_seen: Vec<NotSeen>,
+    /// Files that guidance names: shown to reviewers for context.
+    pub context: Vec<String>,
+    /// Those of them that were too long to be shown.
+    pub context_not_shown: Vec<String>,
+    /// Whether a reviewer could read more of the project than it was given.
+    pub sees_project: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -68,7 +74,22 @@ impl Coverage {
             judged: 0,
             not_covered: vec![],
             not_seen: vec![],
+            context: vec![],
+            context_not_shown: vec![],
+            sees_project: false,
         };
+        for assignment in &round.assignments {
+            let asked = assignment.candidates.iter().find(|one| one.kind == ReviewerKind::Asked);
+            let Some(asked) = asked else { continue };
+            let answered = round.answer_to(assignment).and_then(|(key, _)| assignment.candidate(key));
+            coverage.sees_project |= answered.unwrap_or(asked).reuse == Reuse::Review;
+            for (file, is_shown) in submission.guidance_shown(assignment.rule, &assignment.files) {
+                let list = if is_shown { &mut coverage.context } else { &mut coverage.context_not_shown };
+                if !list.contains(&file.path) {
+                    list.push(file.path.clone());
+                }
+            }
+        }
         for file in submission.files.iter().filter(own) {
             coverage.files += 1;
             match looked_at.get(file.path.as_str()) {
@@ -108,6 +129,11 @@ impl Coverage {
             let names = files.map(|file| format!("{} ({})", name(&file.path), visible_line(&file.why)));
             part(&mut out, what, names.collect());
         }
+        part(&mut out, "for context", self.context.iter().map(name).collect());
+        part(&mut out, "too long to be shown for context", self.context_not_shown.iter().map(name).collect());
+        if self.sees_project {
+            out.push_str("; a reviewer could read the whole project");
+        }
         out
     }
 }
@@ -139,6 +165,9 @@ mod tests {
                     allowed: *allowed,
                 })
                 .collect(),
+            context: vec![],
+            context_not_shown: vec![],
+            sees_project: false,
         }
     }
 
@@ -158,6 +187,16 @@ mod tests {
             (
                 Coverage { base: None, is_change: false, files: 1, judged: 1, ..coverage(&[], &[]) },
                 "judged 1 of 1 file",
+            ),
+            (
+                Coverage {
+                    context: vec!["terms.md".into()],
+                    context_not_shown: vec!["long.md".into()],
+                    sees_project: true,
+                    ..coverage(&[], &[])
+                },
+                "judged 44 of 44 changed files since 1a2b3c4d; 1 for context: terms.md; 1 too long to be shown for context: \
+                 long.md; a reviewer could read the whole project",
             ),
         ];
         for (coverage, words) in table {

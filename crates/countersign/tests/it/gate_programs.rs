@@ -110,6 +110,7 @@ impl Gate {
             policy: Policy::default(),
             outputs: vec![Output { name: "work".into(), kind: OutputKind::File }],
             files: vec![("work.md".into(), 0)],
+            guidance_files: vec![],
             change: None,
             notes: None,
             fresh: false,

@@ -76,6 +76,7 @@ async fn judged(engine: &Engine) -> ReviewId {
         policy: Policy::default(),
         outputs: vec![Output { name: "work".into(), kind: OutputKind::File }],
         files: vec![("api.md".into(), 0)],
+        guidance_files: vec![],
         change: None,
         notes: None,
         fresh: false,

@@ -143,6 +143,7 @@ impl TaskRun<'_> {
             policy: Policy { attempts: Attempts::AtMost(ROUNDS_MAX), ..judging.policy },
             outputs: vec![],
             files: vec![],
+            guidance_files: vec![],
             change: Some(SubmittedChange::new(change.clone(), self.left_out(), sections)),
             notes: Some(format!("{}: {}", self.task.id, self.task.name)),
             fresh: false,

@@ -195,6 +195,7 @@ impl Reviewing {
             },
             outputs: vec![],
             files: vec![],
+            guidance_files: vec![],
             change: Some(SubmittedChange::new(change, self.left_out.clone(), sections)),
             notes: None,
             fresh: false,

@@ -8,7 +8,7 @@ use super::rules::{CheckProblem, RuleSource, rules};
 use super::service::{self, WrittenContext, WrittenReview};
 use super::settings::{Origin, check_patterns};
 use super::written::{
-    WrittenBlocking, WrittenLimits, WrittenPolicy, WrittenProject, WrittenQr, WrittenRedaction,
+    WrittenBlocking, WrittenJobs, WrittenLimits, WrittenPolicy, WrittenProject, WrittenQr, WrittenRedaction,
     WrittenReviewer, WrittenRule, WrittenUser,
 };
 use crate::yaml::{self, At, Diagnostic, Document, FileBytes, Given, List, ProblemList};
@@ -34,6 +34,7 @@ pub(super) struct Sections {
     pub limits: WrittenLimits,
     pub redaction: WrittenRedaction,
     pub qr: WrittenQr,
+    pub jobs: WrittenJobs,
     pub review: WrittenReview,
     pub context: WrittenContext,
     pub commands: WrittenCommands,
@@ -61,6 +62,7 @@ pub(super) fn project(file: &FileBytes, check_problem: CheckProblem<'_>) -> Resu
         limits: section(written.limits),
         redaction: section(written.redaction),
         qr: section(written.qr),
+        jobs: section(written.jobs),
         review: section(written.review),
         context: section(written.context),
         commands: section(written.commands),

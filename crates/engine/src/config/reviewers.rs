@@ -7,7 +7,7 @@ use crate::programs::{Api, Facts, PROGRAMS};
 use crate::yaml::{At, Named, Place, ProblemList, quoted};
 use countersign_core::cost::{MICRO, Price};
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use std::ops::Range;
 use std::path::PathBuf;
 use url::Url;
@@ -139,7 +139,7 @@ impl Default for AskSettings {
 }
 
 /// What a reviewer may look at.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Sees {
     /// The files of the question, in a folder of their own.

@@ -49,6 +49,8 @@ pub(super) struct WrittenProject {
     pub redaction: Option<At<WrittenRedaction>>,
     /// Decomposed reviews in state files, `countersign qr`.
     pub qr: Option<At<WrittenQr>>,
+    /// Workflows of jobs, `countersign mcp`.
+    pub jobs: Option<At<WrittenJobs>>,
     /// When and how the work on a task is reviewed, `countersign task`.
     pub review: Option<At<WrittenReview>>,
     /// What a reviewer gets of a task.
@@ -316,6 +318,17 @@ pub(super) struct WrittenQr {
     /// Where the state files are, relative to the project's root, if neither `--state-dir` nor STATE_DIR says so.
     #[schemars(length(min = 1))]
     pub state_dir: Given<String>,
+}
+
+/// How steps of jobs are reviewed.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[schemars(rename = "Jobs")]
+#[serde(default, deny_unknown_fields, expecting = "a mapping")]
+pub(super) struct WrittenJobs {
+    /// What reviewers that are programs may look at: `given` is the outputs and the files that the guidance names, `project`
+    /// everything, read-only. Programs that would obey instruction files of the project, and services, get what is given.
+    #[schemars(extend("default" = "given"))]
+    pub sees: Given<Sees>,
 }
 
 /// How much of everything. Keys that are left out come from the user's file or are defaults.

@@ -19,7 +19,7 @@ use countersign_core::prompt::{self, Body, Question, ShownFile};
 use countersign_core::redact::Redaction;
 use countersign_core::review::{AtGate, Review};
 use countersign_core::rule::Rule;
-use countersign_core::submission::{Content, Material, Output, Submission};
+use countersign_core::submission::{Content, GuidanceFile, Material, Output, Submission};
 use std::time::Duration;
 
 /// An upper bound for the description of a reply.
@@ -36,6 +36,8 @@ pub struct Request {
     pub outputs: Vec<Output>,
     /// Paths relative to the root, with the index of their output.
     pub files: Vec<(String, usize)>,
+    /// Paths of files that guidance names, with the index of the rule.
+    pub guidance_files: Vec<(usize, String)>,
     /// A change, instead of outputs and files.
     pub change: Option<SubmittedChange>,
     pub notes: Option<String>,
@@ -129,10 +131,19 @@ impl Planner {
             submission = handed.name(submission);
             submission.steers_gate = person && !handed.change().gate_files().is_empty();
         }
-        submission.rules_from.clone_from(&self.rules_from);
+        let submission = submission.with_guidance_files(self.guidance_files(&request).await?);
+        let submission = Submission { rules_from: self.rules_from.clone(), ..submission };
         let mut plan = plan::plan(&request.rules, &submission, reviewers, self.redaction.identity())?;
         self.mark_listed(&mut plan.assignments, &submission);
         Ok(Prepared { request, submission, plan })
+    }
+
+    async fn guidance_files(&self, request: &Request) -> Result<Vec<GuidanceFile>> {
+        let files = request.guidance_files.iter().map(|(rule, path)| (path.clone(), *rule)).collect();
+        let found = workspace::gather(&self.root, files).await;
+        let found = found.map_err(EngineError::io("the files that guidance names could not be read"))?;
+        let named = |file: Material| GuidanceFile { rule: file.output, file: Material { output: 0, ..file } };
+        Ok(found.into_iter().map(named).collect())
     }
 
     /// What a gate with this planner, these rules and this policy makes of the latest round of a review.
@@ -213,7 +224,9 @@ impl Planner {
                 let reads = panelist.as_ref().is_none_or(|panelist| panelist.reads_files());
                 let mut shown = self.show(&files, &prepared.submission, reads).await?;
                 redacted.add(super::redact::shown(&self.redaction, &mut shown));
-                let payload = prompt::payload(&shown, notes);
+                let mut context = self.show_context(assignment, &prepared.submission).await?;
+                redacted.add(super::redact::shown(&self.redaction, &mut context));
+                let payload = prompt::payload_in_context(&shown, notes, &context);
                 (shown, payload)
             }
         };
@@ -243,6 +256,20 @@ impl Planner {
             let body = if inline { workspace::read_body(&self.root, file).await? } else { Body::Listed };
             let output = submission.output_name(file).to_owned();
             shown.push(ShownFile { path: file.path.clone(), output, body });
+        }
+        Ok(shown)
+    }
+
+    /// What guidance names, as every reviewer gets it.
+    async fn show_context(
+        &self,
+        assignment: &Assignment,
+        submission: &Submission,
+    ) -> Result<Vec<ShownFile>, Changed> {
+        let mut shown = vec![];
+        for (file, is_shown) in submission.guidance_shown(assignment.rule, &assignment.files) {
+            let body = if is_shown { workspace::read_body(&self.root, file).await? } else { Body::Listed };
+            shown.push(ShownFile { path: file.path.clone(), output: String::new(), body });
         }
         Ok(shown)
     }

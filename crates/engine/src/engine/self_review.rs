@@ -163,13 +163,14 @@ impl Engine {
 
 /// The request that would hand the same files in again.
 fn request_of(review: &Review, round: &Round) -> Request {
-    let Submission { outputs, files, .. } = round.submission.clone();
+    let Submission { outputs, files, guidance_files, .. } = round.submission.clone();
     Request {
         subject: review.subject.clone(),
         rules: round.rules.to_vec(),
         policy: review.policy.clone(),
         outputs,
         files: files.into_iter().map(|file| (file.path, file.output)).collect(),
+        guidance_files: guidance_files.into_iter().map(|named| (named.rule, named.file.path)).collect(),
         change: None,
         notes: None,
         fresh: false,

@@ -169,6 +169,7 @@ impl QualityGate {
             policy: Policy::default(),
             outputs: outputs.clone(),
             files: files.clone(),
+            guidance_files: vec![],
             change: None,
             notes: work.notes.clone(),
             fresh: false,

@@ -92,6 +92,7 @@ impl Try {
             policy: Policy { attempts, max_stalled_rounds: 99, ..Policy::default() },
             outputs: vec![Output { name: "files".into(), kind: OutputKind::Files }],
             files: vec![("a.md".into(), 0)],
+            guidance_files: vec![],
             change: None,
             notes: self.notes.map(|notes| format!("notes {notes}")),
             fresh: self.fresh,

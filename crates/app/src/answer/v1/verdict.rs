@@ -68,6 +68,12 @@ pub struct Coverage {
     pub not_covered: Vec<String>,
     /// Files that a rule is about and no reviewer can see.
     pub not_seen: Vec<NotSeen>,
+    /// Files that guidance names, shown to reviewers for context. They are not judged.
+    pub context: Vec<String>,
+    /// Those of them that were too long to be shown.
+    pub context_not_shown: Vec<String>,
+    /// Whether a reviewer could read more of the project than it was given.
+    pub sees_project: bool,
     /// All of it in one line.
     pub words: String,
 }
@@ -88,10 +94,23 @@ impl Coverage {
         let coverage = review::Coverage::of(round);
         let words = coverage.words();
         let review::Coverage { base, files, judged, not_covered, not_seen, .. } = coverage;
+        let review::Coverage { context, context_not_shown, sees_project, .. } = coverage;
         let not_seen =
             not_seen.into_iter().map(|review::NotSeen { path, why, allowed }| NotSeen { path, why, allowed });
         let rules_from = round.submission.rules_from.clone();
-        Self { base, rules_from, files, judged, not_covered, not_seen: not_seen.collect(), words }
+        let not_seen = not_seen.collect();
+        Self {
+            base,
+            rules_from,
+            files,
+            judged,
+            not_covered,
+            not_seen,
+            context,
+            context_not_shown,
+            sees_project,
+            words,
+        }
     }
 }
 

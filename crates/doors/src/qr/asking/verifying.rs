@@ -184,6 +184,7 @@ impl Asking<'_> {
             policy: policy(self.policy),
             outputs: vec![Output { name: prompts::OUTPUT.to_owned(), kind: OutputKind::Files }],
             files: files.into_iter().map(|path| (path, 0)).collect(),
+            guidance_files: vec![],
             change: None,
             notes: None,
             fresh: false,

@@ -233,6 +233,7 @@ fn each_setting_comes_from_the_strongest_file_that_gives_it() {
             "qr.item_failures_max = 5 (default)",
             "qr.blocking = [{from_round: 1, severity: may}, {from_round: 3, severity: should}, {from_round: 5, severity: must}] (default)",
             "qr.state_dir = none (default)",
+            "jobs.sees = given (default)",
             "review.enabled = true (default)",
             "review.command = /review-task (default)",
             "review.prompt = none (default)",
