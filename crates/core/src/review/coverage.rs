@@ -4,7 +4,7 @@ use super::Round;
 use crate::plan::{Reuse, ReviewerKind};
 use crate::submission::{Content, Form, Material};
 use crate::text::{counted, visible_line};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt::Write;
 
 /// How many files a line names.
@@ -78,18 +78,7 @@ impl Coverage {
             context_not_shown: vec![],
             sees_project: false,
         };
-        for assignment in &round.assignments {
-            let asked = assignment.candidates.iter().find(|one| one.kind == ReviewerKind::Asked);
-            let Some(asked) = asked else { continue };
-            let answered = round.answer_to(assignment).and_then(|(key, _)| assignment.candidate(key));
-            coverage.sees_project |= answered.unwrap_or(asked).reuse == Reuse::Review;
-            for (file, is_shown) in submission.guidance_shown(assignment.rule, &assignment.files) {
-                let list = if is_shown { &mut coverage.context } else { &mut coverage.context_not_shown };
-                if !list.contains(&file.path) {
-                    list.push(file.path.clone());
-                }
-            }
-        }
+        coverage.look_beside(round);
         for file in submission.files.iter().filter(own) {
             coverage.files += 1;
             match looked_at.get(file.path.as_str()) {
@@ -104,6 +93,24 @@ impl Coverage {
             }
         }
         coverage
+    }
+
+    /// What reviewers got beside the work, or could read by themselves.
+    fn look_beside(&mut self, round: &Round) {
+        let mut named = HashSet::new();
+        for assignment in &round.assignments {
+            let asked = assignment.candidates.iter().find(|one| one.kind == ReviewerKind::Asked);
+            let Some(asked) = asked else { continue };
+            let answered = round.answer_to(assignment).and_then(|(key, _)| assignment.candidate(key));
+            self.sees_project |= answered.unwrap_or(asked).reuse == Reuse::Review;
+            let (rule, files) = (assignment.rule, &assignment.files);
+            for (file, is_shown) in round.submission.guidance_shown(rule, files) {
+                if named.insert((&file.path, is_shown)) {
+                    let list = if is_shown { &mut self.context } else { &mut self.context_not_shown };
+                    list.push(file.path.clone());
+                }
+            }
+        }
     }
 
     /// All of it in one line: `judged 42 of 44 changed files since 1a2b3c4d; 2 not covered: a.toml, b.toml`.
