@@ -1,6 +1,7 @@
 //! The files that the guidance of a review names: which of them reviewers get for context, and warnings about the others.
 
 use super::hand_in::is_ours;
+use super::job::{Job, Step};
 use super::library::Listing;
 use countersign_core::named_files::{NamedFile, named_files};
 use countersign_core::prompt::CONTEXT_BYTES_MAX;
@@ -11,6 +12,7 @@ use std::path::Path;
 /// Signs of a pattern or of a name to be filled in.
 const PATTERN: [char; 6] = ['*', '<', '>', '{', '}', '['];
 const FOLDER: &str = "is a folder";
+const MISSING: &str = "does not exist in the project now";
 const INSTEAD: &str =
     "hand it in as an output, or let reviewers read the project: `jobs: {sees: project}` in countersign.yml";
 
@@ -45,7 +47,7 @@ impl Finder<'_> {
         Err(match (is_folder, is_pattern) {
             (true, _) => FOLDER,
             (false, true) => "is a pattern",
-            (false, false) => "does not exist in the project now",
+            (false, false) => MISSING,
         })
     }
 
@@ -67,6 +69,15 @@ impl Finder<'_> {
     }
 }
 
+/// Whether what the steps of a job are told, or hand in, names a path.
+fn mentions(job: &Job, path: &str) -> bool {
+    let of_step = |step: &Step| {
+        let mut outputs = step.outputs.iter().flat_map(|output| [&output.name, &output.description]);
+        step.instructions.contains(path) || outputs.any(|text| text.contains(path))
+    };
+    job.common_info.contains(path) || job.steps.iter().any(of_step)
+}
+
 /// A warning for each file that guidance names and no reviewer will see.
 pub fn warnings(listing: &Listing, root: &Root, base: &Path) -> Vec<Diagnostic> {
     let mut all = vec![];
@@ -74,6 +85,11 @@ pub fn warnings(listing: &Listing, root: &Root, base: &Path) -> Vec<Diagnostic> 
         let finder = Finder { root, base, job };
         for named in named_files(text) {
             let Some(why) = finder.unseen(&named) else { continue };
+            // A step makes it: then it is there when a review asks for it.
+            if why == MISSING && listing.jobs.iter().any(|one| one.dir == *job && mentions(one, &named.path))
+            {
+                continue;
+            }
             let message =
                 format!("the guidance names {}, which {why}: reviewers will not see it", quoted(&named.path));
             all.push(Diagnostic::new("unseen-context", place.clone(), message).with_hint(INSTEAD));

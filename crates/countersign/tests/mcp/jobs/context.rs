@@ -201,6 +201,10 @@ fn issue_19_validate_warns_about_files_that_reviewers_will_not_see() {
         assert!(warned.contains(words), "{words}: {warned}");
     }
     assert_eq!(warned.lines().count(), 4, "{warned}");
+    // What a step is told to write will be there.
+    project.write(".deepwork/jobs/guided/pages.md", "Write pages, and what you noticed to notes.txt.");
+    let warned = project.run(&["validate"]).exits(0).stderr;
+    assert!(!warned.contains("notes.txt") && warned.lines().count() == 3, "{warned}");
     configure(&project, "jobs: {sees: project}\n");
     assert_eq!(project.run(&["validate"]).exits(0).stderr, "");
 }
