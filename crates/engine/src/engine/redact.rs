@@ -45,9 +45,8 @@ impl Engine {
                 Ok(answer)
             }
             Err(mut failed) => {
-                let hide = |words: &str| text::visible(&redaction.hide(words)).into_owned();
-                failed.detail = hide(&failed.detail);
-                failed.fixed = failed.fixed.as_deref().map(hide);
+                let words = std::iter::once(&mut failed.detail).chain(&mut failed.fixed);
+                words.for_each(|words| *words = text::visible(&redaction.hide(words)).into_owned());
                 Err(failed)
             }
         };
