@@ -16,7 +16,8 @@ use countersign_core::rule::Rule;
 use std::collections::HashMap;
 use std::ops::Range;
 
-const MINIMAL: &str = "a configuration begins with `version: 1` and has at least one rule";
+const MINIMAL: &str =
+    "a configuration begins with `version: 1` and has at least one rule, or one of `qr`, `run` and `review`";
 
 /// One file, with everything that is wrong with it.
 pub(super) struct Layer {
@@ -55,14 +56,19 @@ pub(super) fn project(file: &FileBytes, check_problem: CheckProblem<'_>) -> Resu
         let message = "the file has no `version`";
         sink.report_with_hint("missing-key", &start, message, "begin it with `version: 1`");
     }
-    let rules = project_rules(&mut sink, written.rules.as_ref(), &start, check_problem);
+    let rules = match &written.rules.0 {
+        None if written.has_a_door() => Vec::new(),
+        rules => project_rules(&mut sink, rules.as_ref(), &start, check_problem),
+    };
+    let mut review = section(written.review);
+    let context = service::context(&mut sink, written.context, &mut review);
     let sections = Sections {
         policy: section(written.policy),
         limits: section(written.limits),
         redaction: section(written.redaction),
         qr: section(written.qr),
-        review: section(written.review),
-        context: section(written.context),
+        review,
+        context,
         commands: section(written.commands),
         notify: section(written.notify),
         agents_may_decide: Given(None),

@@ -30,7 +30,7 @@ pub(super) type Version = Whole<1, 1>;
 
 /// What is judged, by which reviewers, and when it passes.
 #[derive(Debug, Deserialize, JsonSchema)]
-#[schemars(title = "countersign.yml")]
+#[schemars(title = "countersign.yml", transform = rules_or_a_door)]
 #[serde(deny_unknown_fields, expecting = "a mapping with `version` and `rules`")]
 pub(super) struct WrittenProject {
     /// The version of this format. There is one so far.
@@ -38,9 +38,10 @@ pub(super) struct WrittenProject {
     pub version: Option<At<Version>>,
     /// Who may be asked, in order of preference. Replaces the list of the user's own file.
     pub reviewers: Option<List<WrittenReviewer>>,
-    /// What is asked about which files.
-    #[schemars(required, length(min = 1))]
-    pub rules: Option<List<WrittenRule>>,
+    /// What is asked about which files. May be missing in a file with `qr`, `run` or `review`.
+    #[serde(default)]
+    #[schemars(length(min = 1))]
+    pub rules: Given<Vec<At<WrittenRule>>>,
     /// What blocks, and when a review must end.
     pub policy: Option<At<WrittenPolicy>>,
     /// How much of everything.
@@ -58,9 +59,22 @@ pub(super) struct WrittenProject {
     /// Who is notified when a review needs a person, and how.
     pub notify: Option<At<WrittenNotify>>,
     /// How tasks are run: the keys of `spec-runner.config.yaml`, which they win over.
-    #[expect(dead_code, reason = "the run door reads it itself; here it is only known not to be a slip")]
+    // The run door reads it itself.
     #[schemars(with = "Option<RunSection>")]
     pub run: Option<At<IgnoredAny>>,
+}
+
+impl WrittenProject {
+    /// Whether a section is there whose commands need no rules.
+    pub fn has_a_door(&self) -> bool {
+        self.qr.is_some() || self.run.is_some() || self.review.is_some()
+    }
+}
+
+/// Rules are required in a file without one of these sections.
+fn rules_or_a_door(schema: &mut Schema) {
+    let one = |key: &str| serde_json::json!({ "required": [key] });
+    schema.insert("anyOf".to_owned(), ["rules", "qr", "run", "review"].map(one).to_vec().into());
 }
 
 // What the schema says of the section that the run door reads.

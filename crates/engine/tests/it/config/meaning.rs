@@ -416,3 +416,31 @@ fn svc_5_reviews_of_tasks_are_set_by_the_projects_file_alone() {
         "nobody switches a project's reviews off from home"
     );
 }
+
+/// The names that source document 004 uses, beside ours.
+#[test]
+fn issue_19_the_documents_names_of_settings_are_spellings() {
+    let rules = "version: 1\nrules: [{name: r, for: [a], criteria: [{name: A, ask: q}]}]\n";
+    let documents = "include_task_definition: false, include_git_diff: false, include_test_results: false, \
+        include_lint_results: true, include_session_log: true";
+    let ours = "task_definition: false, diff: false, tests: false, lint: true, session_log: true";
+    let review = "command: /look, max_revisions: 5, trigger: explicit";
+    let expected = read(format!("{rules}review: {{{review}}}\ncontext: {{{ours}}}\n")).unwrap().service;
+    assert_eq!((expected.max_revisions, expected.context.lint), (5, true));
+    for text in [
+        format!("review: {{{review}}}\ncontext: {{{documents}}}\n"),
+        format!("review: {{{review}, context: {{{documents}}}}}\n"),
+        format!("review: {{{review}, context: {{{ours}}}}}\n"),
+    ] {
+        let found = read(format!("{rules}{text}")).unwrap_or_else(|problems| panic!("{text}: {problems}"));
+        assert_eq!(found.service, expected, "{text}");
+    }
+    for (text, says) in [
+        ("context: {diff: true, include_git_diff: false}\n", "diff"),
+        ("review: {context: {diff: true}}\ncontext: {diff: true}\n", "`context` is there twice"),
+        ("context: {include_git_diffs: true}\n", "include_git_diffs"),
+    ] {
+        let problems = read(format!("{rules}{text}")).unwrap_err().to_string();
+        assert!(problems.contains(says), "{text}: {problems}");
+    }
+}

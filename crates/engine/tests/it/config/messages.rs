@@ -55,7 +55,7 @@ fn what_is_not_yaml_is_the_only_problem() {
 fn a_file_with_nothing_in_it_is_no_configuration() {
     let said = "
 1:1: the file is empty
-  a configuration begins with `version: 1` and has at least one rule";
+  a configuration begins with `version: 1` and has at least one rule, or one of `qr`, `run` and `review`";
     for nothing in ["", "# to do\n", "---\n", "~\n", "\u{feff}"] {
         check(nothing, said);
     }
@@ -65,9 +65,9 @@ fn a_file_with_nothing_in_it_is_no_configuration() {
 
 #[test]
 fn version_and_rules_are_required() {
-    let minimal = "  a configuration begins with `version: 1` and has at least one rule";
+    let minimal = "  a configuration begins with `version: 1` and has at least one rule, or one of `qr`, `run` and `review`";
     check("version: 1\n", &format!("1:1: the file has no `rules`, so it asks nothing\n{minimal}"));
-    check("version: 1\nrules:\n", &format!("1:1: the file has no `rules`, so it asks nothing\n{minimal}"));
+    check("version: 1\nqr:\nrules:\n", "3:1: `rules` must be a list, not empty");
     check("version: 1\nrules: []\n", &format!("2:8: `rules` is empty, so it asks nothing\n{minimal}"));
     check("version: 1\nrules: {}\n", "2:8: `rules` must be a list, not a mapping");
     let rules = "rules: [{name: r, for: [a], criteria: [{name: A, ask: q}]}]\n";
