@@ -22,4 +22,4 @@ pub use path::{FolderFiles, PathProblem, Root, require_file, walk};
 pub use read::{Changed, Copied, copy_into, read_body, read_body_now, read_notes};
 #[cfg(target_os = "linux")]
 pub(crate) use watch::Watch;
-pub use write::{UNFINISHED, write_atomically};
+pub use write::{UNFINISHED, remove_unfinished, write_atomically};
