@@ -20,10 +20,13 @@ use countersign_app::author;
 use countersign_app::server_state::ServerState;
 use std::path::PathBuf;
 use std::sync::Arc;
+use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
 const NAME: &str = "countersign serve";
 const TOKEN_FILE: &str = "serve-token";
+/// How many event streams there can be at once. Each keeps its connection, so there must be fewer than connections.
+const STREAMS_MAX: usize = 256;
 
 /// Serves until a signal comes. Reviews that run then are left resumable.
 pub async fn serve(
@@ -48,7 +51,8 @@ async fn listen(resident: &ServerState, port: u16) -> Result<(), Failure> {
     };
     eprintln!("{NAME}: http://127.0.0.1:{}", listener.port);
     let gate = Arc::new(Gate::new(listener.port, Some(token)).with_person(person));
-    let router = answer::router(&answer::Served { resident: resident.clone(), gate, no_person });
+    let streams = Arc::new(Semaphore::new(STREAMS_MAX));
+    let router = answer::router(&answer::Served { resident: resident.clone(), gate, no_person, streams });
     listener.serve(resident.tasks(), resident.stopping(), router).await;
     Ok(())
 }
