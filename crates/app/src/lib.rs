@@ -11,6 +11,7 @@ pub mod authority;
 pub mod change;
 pub mod costs;
 pub mod decide;
+mod decision_mark;
 pub mod dispute;
 pub mod doctor;
 pub mod doors;

@@ -87,7 +87,8 @@ fn together(configuration: Result<Valid, Failure>, others: Option<Problems>) -> 
     }
 }
 
-fn warning(warning: &Diagnostic) -> String {
+/// A warning on one line, with its place.
+pub(crate) fn warning(warning: &Diagnostic) -> String {
     let Diagnostic { message, place, hint, .. } = warning;
     let hint = hint.as_deref().map(|hint| format!(" ({hint})")).unwrap_or_default();
     format!("{}:{}:{}: {message}{hint}", place.file().display(), place.line(), place.column())

@@ -14,6 +14,7 @@ mod demo;
 mod dispute;
 mod doctor;
 mod findings;
+mod free_text;
 mod gate_programs;
 mod hook;
 mod init;

@@ -1,6 +1,7 @@
 //! The texts of `countersign task`.
 
 use crate::output::{Answer, bold, dim};
+use countersign_app::answer::v1;
 use countersign_app::answer::v1::task::{OneTask, Task, Tasks};
 use countersign_app::task::{Reviewed, WithoutReview};
 use countersign_core::answer::ReviewResult;
@@ -35,16 +36,16 @@ pub fn did(did: WithoutReview, answer: &OneTask) -> Answer {
     Answer::new(did.outcome(), text, answer)
 }
 
-pub fn listed(answer: &Tasks) -> Answer {
+pub fn listed(answer: v1::Answer<Tasks>) -> Answer {
     let row = |task: &Task| {
         let now = if task.review_running { " (review running)" } else { "" };
         format!("{}{now}\n", line(task))
     };
-    let text = match answer.tasks.is_empty() {
+    let text = match answer.own.tasks.is_empty() {
         true => "there are no tasks: write a PLAN.md, or countersign task add TITLE\n".to_owned(),
-        false => answer.tasks.iter().map(row).collect(),
+        false => answer.own.tasks.iter().map(row).collect(),
     };
-    Answer::new(Outcome::Passed, text, answer)
+    Answer::of(answer, text)
 }
 
 pub fn shown(answer: &OneTask) -> Answer {
