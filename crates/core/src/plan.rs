@@ -5,12 +5,15 @@
 
 use crate::criterion::Criterion;
 use crate::digest::{Digest, Key, Parts};
-use crate::prompt::{DIFF_BYTES_MAX, PROMPT_VERSION};
+use crate::prompt::PROMPT_VERSION;
 use crate::rule::{Each, MEDIA, Rule, Scope};
 use crate::submission::{Content, Form, Material, OutputKind, Submission};
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use serde::{Deserialize, Serialize};
+use split::{fits, room, split};
 use std::collections::{HashMap, HashSet};
+
+mod split;
 
 /// The name of the reviewer that carries out deterministic checks.
 pub const CHECKS: &str = "checks";
@@ -281,7 +284,7 @@ fn targets_of(
             let files = files_where(&|_| true);
             match submission.change {
                 Some(_) if is_asked && !fits(&files, submission, room) => {
-                    Ok(split(Target::All, files, submission))
+                    Ok(split(Target::All, files, submission, room))
                 }
                 _ => Ok(vec![(Target::All, files)]),
             }
@@ -311,7 +314,7 @@ fn targets_of(
                 _ if files.len() == 1 => one_by_one(files, submission),
                 Each::File => one_by_one(files, submission),
                 Each::Together | Each::Fit if form == Form::Patch && !fit => {
-                    split(Target::Matching, files, submission)
+                    split(Target::Matching, files, submission, room)
                 }
                 Each::Fit if !fit => one_by_one(files, submission),
                 Each::Together | Each::Fit => vec![(Target::Matching, files)],
@@ -338,33 +341,6 @@ impl Target {
             _ => self.clone(),
         }
     }
-}
-
-/// A change that does not fit into one question: a question per file, and one about all of them in a few lines.
-fn split(whole: Target, files: Vec<usize>, submission: &Submission) -> Vec<(Target, Vec<usize>)> {
-    let summary = files_where(submission, |file| file.form == Form::Summary);
-    let mut targets = one_by_one(files, submission);
-    if !summary.is_empty() {
-        targets.push((whole, summary));
-    }
-    targets
-}
-
-fn fits(files: &[usize], submission: &Submission, room: Option<u64>) -> bool {
-    let bytes: u64 = files.iter().map(|file| submission.files[*file].size_bytes).sum();
-    room.is_none_or(|room| bytes <= room)
-}
-
-/// How many bytes fit into a question to the first reviewer. The author of a self-review reads everything.
-fn room(batches: &[&Batch], submission: &Submission) -> Option<u64> {
-    let first = |batch: &&Batch| {
-        let judges = &batch.judges;
-        let by_author = judges.first().is_some_and(|judge| judge.kind == ReviewerKind::SelfReview);
-        judges.iter().find(|judge| judge.kind == ReviewerKind::Asked && !by_author).cloned()
-    };
-    let asked = batches.iter().find_map(first)?;
-    let most = submission.change.as_ref().map(|_| DIFF_BYTES_MAX as u64);
-    asked.room_bytes.into_iter().chain(most).min()
 }
 
 fn files_where(submission: &Submission, wanted: impl Fn(&Material) -> bool) -> Vec<usize> {
@@ -421,14 +397,16 @@ fn batches(rule: &Rule, reviewers: &[Reviewer], redaction: &str) -> Result<Vec<B
         batch(vec![checks.clone()], true, |c| c.check.as_ref().is_some_and(|check| check.is_pure())),
         batch(vec![checks], false, |c| c.check.as_ref().is_some_and(|check| !check.is_pure())),
     ];
-    if let Some(first) = rule.criteria.iter().find(|criterion| criterion.check.is_none()) {
-        batches.push(batch(judges(rule, first, reviewers)?, true, |c| c.check.is_none()));
-    }
+    batches.push(batch(judges(rule, reviewers)?, true, |c| c.check.is_none()));
     batches.retain(|batch| !batch.criteria.is_empty());
     Ok(batches)
 }
 
-fn judges(rule: &Rule, first: &Criterion, reviewers: &[Reviewer]) -> Result<Vec<Reviewer>, PlanError> {
+/// Who may be asked the questions of a rule, in order; none where it has checks only.
+pub fn judges(rule: &Rule, reviewers: &[Reviewer]) -> Result<Vec<Reviewer>, PlanError> {
+    let Some(first) = rule.criteria.iter().find(|criterion| criterion.check.is_none()) else {
+        return Ok(vec![]);
+    };
     let can_ask = |reviewer: &&Reviewer| reviewer.kind != ReviewerKind::Checks;
     if let Some(name) = &rule.reviewer
         && !reviewers.iter().any(|reviewer| reviewer.name == *name)

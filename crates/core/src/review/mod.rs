@@ -33,13 +33,13 @@ pub use statement::statement;
 pub use step::{Confirmation, Input, Opening, Refused, Route, Submit, contradicts, route, step};
 pub use verdict::follows;
 
-use crate::answer::Answer;
+use crate::answer::{Answer, NO_FEEDBACK};
 use crate::cost::BudgetOf;
 use crate::digest::{Digest, Key};
 use crate::ids::{CallId, ReviewId, Subject, Token};
 use crate::judge::{self, Finding, FindingRef, Judgement, RoundEnd};
 use crate::outcome::{NoVerdict, Outcome, Settlement};
-use crate::plan::{Assignment, Candidate, Target};
+use crate::plan::{Assignment, Candidate, ReviewerKind, Target};
 use crate::policy::Policy;
 use crate::rule::Rule;
 use crate::submission::{Material, Submission};
@@ -337,6 +337,14 @@ impl Round {
         })
     }
 
+    /// What the reviewer of a question wrote about it as a whole, with its name.
+    pub fn text_on<'a>(&'a self, assignment: &'a Assignment) -> Option<(&'a str, &'a str)> {
+        let (key, given) = self.answer_to(assignment)?;
+        let asked = assignment.candidate(key).filter(|candidate| candidate.kind == ReviewerKind::Asked)?;
+        let text = given.answer.feedback.trim();
+        (!text.is_empty() && text != NO_FEEDBACK).then_some((asked.reviewer.as_str(), text))
+    }
+
     /// How many questions were put in this round, answered or not, and how many answers stood from before.
     pub fn asked_and_reused(&self) -> (usize, usize) {
         let reused = self.answers.values().filter(|given| matches!(given.by, By::Reused { .. })).count();
@@ -351,15 +359,25 @@ impl Round {
     }
 
     /// What the blocking findings are about: compared between rounds to see whether a loop converges.
-    fn complaints(&self) -> Vec<(usize, &Target, Option<&str>)> {
+    fn complaints(&self) -> Vec<(usize, &Target, Option<&str>, Option<&str>)> {
         let complaint = |place: &FindingRef| {
             let assignment = &self.assignments[place.assignment];
             let ruling =
                 self.answer_to(assignment).and_then(|(_, given)| given.answer.rulings.get(place.ruling?));
-            (assignment.rule, &assignment.target, ruling.map(|ruling| ruling.criterion.as_str()))
+            let criterion = ruling.map(|ruling| ruling.criterion.as_str());
+            (assignment.rule, &assignment.target, self.part(assignment), criterion)
         };
         let in_bounds = |place: &&FindingRef| place.assignment < self.assignments.len();
         self.judgement.blocking.iter().filter(in_bounds).map(complaint).collect()
+    }
+
+    /// The first file of a question, where a rule asks several about the same target.
+    fn part(&self, asked: &Assignment) -> Option<&str> {
+        let alike = |other: &&Assignment| {
+            (other.rule, &other.target, &other.criteria) == (asked.rule, &asked.target, &asked.criteria)
+        };
+        let first = || self.submission.files.get(*asked.files.first()?).map(|file| file.path.as_str());
+        self.assignments.iter().filter(alike).nth(1).and_then(|_| first())
     }
 }
 
