@@ -9,6 +9,7 @@ mod args;
 mod attack;
 mod bench;
 mod cargo;
+mod compare;
 mod failure;
 mod libtest;
 mod python;
@@ -45,6 +46,7 @@ fn run() -> Result<(), Failure> {
         Request::Test(amount) => test::run(&workspace, amount),
         Request::RealModel => real_model::run(&workspace),
         Request::Bench(extra) => bench::run(&workspace, &extra),
+        Request::Compare(extra) => compare::run(&workspace, &extra),
         Request::Agents => agents::run(&workspace).map(|folder| println!("{}", folder.display())),
         Request::Schemathesis => {
             python::schemathesis(&workspace).map(|folder| println!("{}", folder.display()))

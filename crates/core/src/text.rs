@@ -34,6 +34,34 @@ pub fn cut_front_words(text: &str, max_bytes: usize) -> &str {
     }
 }
 
+/// The beginning of a text of at most `max_bytes`, up to a whole word.
+fn cut_words(text: &str, max_bytes: usize) -> &str {
+    match cut(text, max_bytes) {
+        whole if whole.len() == text.len() => whole,
+        cut => cut.rfind(char::is_whitespace).map_or("", |end| &cut[..end]),
+    }
+}
+
+/// The beginning and the end of a text, in at most `max_bytes`, with a note between them of how much is shown.
+pub fn cut_middle(text: &str, max_bytes: usize) -> Cow<'_, str> {
+    cut_between(text, text, text.len(), max_bytes)
+}
+
+/// The same of a text of so many bytes, of which only the beginning and the end are known.
+pub fn cut_between<'t>(beginning: &str, end: &'t str, text_bytes: usize, max_bytes: usize) -> Cow<'t, str> {
+    const NOTE_BYTES: usize = 80;
+    if end.len() == text_bytes && text_bytes <= max_bytes {
+        return Cow::Borrowed(end);
+    }
+    let half = max_bytes.saturating_sub(NOTE_BYTES) / 2;
+    let (first, last) = (cut_words(beginning, half), cut_front_words(end, half));
+    let shown = first.len() + last.len();
+    Cow::Owned(format!(
+        "{first}\n[cut: {shown} of {text_bytes} bytes shown]\n{}",
+        last.trim_start_matches('\n')
+    ))
+}
+
 /// The prefix of at most `max_bytes`, with a note of how much is missing.
 pub fn cut_noted(text: &str, max_bytes: usize) -> Cow<'_, str> {
     match cut(text, max_bytes) {
@@ -187,6 +215,25 @@ fn reads_as_file_header(line: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn issue_19_the_middle_is_cut_between_words_and_the_numbers_are_true() {
+        assert_eq!(cut_middle("short", 5), "short");
+        let long = format!("begin {} end", "word ".repeat(100));
+        for max_bytes in [100, 200, 400] {
+            let cut = cut_middle(&long, max_bytes);
+            let (first, rest) = cut.split_once("\n[cut: ").unwrap();
+            let (numbers, last) = rest.split_once(" bytes shown]\n").unwrap();
+            assert_eq!(numbers, format!("{} of {}", first.len() + last.len(), long.len()));
+            assert!(first.starts_with("begin") && last.ends_with(" end") && cut.len() <= max_bytes, "{cut}");
+            // What was cut is not cut again.
+            assert_eq!(cut_middle(&cut, max_bytes), cut);
+        }
+        // Half a secret is not recognised any more.
+        assert_eq!(cut_middle(&"x".repeat(500), 100), "\n[cut: 0 of 500 bytes shown]\n");
+        let known = cut_between("first words of many", "and the last words", 9_000, 200);
+        assert_eq!(known, "first words of many\n[cut: 37 of 9000 bytes shown]\nand the last words");
+    }
 
     #[test]
     fn cutting_keeps_whole_characters() {

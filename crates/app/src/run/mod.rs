@@ -190,6 +190,8 @@ impl Plan {
             return Err(Failure::usage(format!("`{}` is not the root of a git repository", root.display()))
                 .hint("tasks are done on branches: run `git init`, or go to the root of the repository"));
         }
+        let branch = self.list.layout.integration_branch();
+        let repo = if self.settings.integrates() { repo.onto(branch) } else { repo };
         let judges = self.list.judges();
         let parts = RunParts {
             engine: project.engine(project.planner(None)?).await?,
@@ -229,7 +231,8 @@ impl UnderWay {
             None => ran.await?,
         };
         let outcome = if self.run.stop.is_cancelled() { Outcome::Interrupted } else { results.outcome() };
-        Ok((outcome, Results::from(&results)))
+        let branch = self.run.settings.integrates().then(|| self.run.repo.main.clone());
+        Ok((outcome, Results { branch, ..Results::from(&results) }))
     }
 }
 
@@ -250,6 +253,6 @@ async fn release(project: &Project, run: &Run, retry: &Retry) -> Result<(), Fail
 }
 
 /// The local time without a zone, as in the state database.
-pub(crate) fn now() -> String {
+pub fn now() -> String {
     jiff::Zoned::now().datetime().strftime("%Y-%m-%dT%H:%M:%S").to_string()
 }

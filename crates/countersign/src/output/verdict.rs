@@ -3,11 +3,11 @@
 use super::excerpt::push_excerpt;
 use super::style::{bold, dim, paint_outcome, paint_severity};
 use crate::terminal;
-use countersign_app::answer::v1::{Assignment, Finding, PassedAfterNotes, Review, Verdict};
+use countersign_app::answer::v1::{Assignment, AssignmentState, Finding, PassedAfterNotes, Review, Verdict};
 use countersign_core::criterion::Severity;
 use countersign_core::judge::RoundEnd;
 use countersign_core::outcome::{NoVerdict, Outcome};
-use countersign_core::text::{counted, visible_line};
+use countersign_core::text::{counted, visible, visible_line};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// How many names are listed before the others are only counted.
@@ -37,6 +37,9 @@ pub fn verdict_text(verdict: &Verdict, next: &[String], named: bool) -> String {
         out.push_str(&format!("\n{}\n", visible_line(&words)));
     }
     push_fixes(&mut out, verdict);
+    if named {
+        push_passing(&mut out, &verdict.assignments);
+    }
     push_unanswered(&mut out, verdict);
     push_passed_over(&mut out, &verdict.assignments);
     for dispute in &review.disputes {
@@ -140,6 +143,18 @@ fn push_fixes(out: &mut String, verdict: &Verdict) {
         out.push_str(&format!("\n{}\n", dim(&heading)));
         let found = if fixed.found.is_empty() { "it did not name any" } else { &fixed.found };
         push_wrapped(out, found);
+    }
+}
+
+/// What reviewers wrote about what they let pass, the same text once.
+fn push_passing(out: &mut String, assignments: &[Assignment]) {
+    let mut known: BTreeSet<(&str, &str)> = BTreeSet::new();
+    for assignment in assignments.iter().filter(|one| one.state == AssignmentState::Passed) {
+        let (Some(who), Some(text)) = (&assignment.ruled_by, &assignment.feedback) else { continue };
+        if known.insert((who, text)) {
+            out.push_str(&format!("\n{}\n", dim(&format!("{} wrote:", visible_line(who)))));
+            push_wrapped(out, &visible(text));
+        }
     }
 }
 

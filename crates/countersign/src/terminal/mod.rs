@@ -40,8 +40,11 @@ pub fn columns() -> usize {
     size.map_or(usize::MAX, |size| usize::from(size.ws_col).max(COLUMNS_MIN))
 }
 
+/// Whether the terminal was closed. Errors of other crates do not tell: then the terminal itself is asked.
 pub fn is_closed(error: &io::Error) -> bool {
-    error.kind() == io::ErrorKind::BrokenPipe || Errno::from_io_error(error) == Some(Errno::IO)
+    error.kind() == io::ErrorKind::BrokenPipe
+        || Errno::from_io_error(error) == Some(Errno::IO)
+        || tcgetattr(stdin()).is_err()
 }
 
 pub fn is_coloured() -> bool {

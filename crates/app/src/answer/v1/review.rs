@@ -348,6 +348,8 @@ pub struct Assignment {
     pub redacted: usize,
     /// The rulings; null without an answer.
     pub rulings: Option<Vec<Ruling>>,
+    /// What the reviewer wrote about all of it; null where it wrote nothing.
+    pub feedback: Option<String>,
     /// Why the verdict does without an answer to it.
     #[serde(skip)]
     pub unanswered: Option<NoVerdict>,
@@ -438,6 +440,7 @@ impl Assignment {
             not_answered: not_answered.collect(),
             redacted: given.map_or(0, |given| given.answer.redacted),
             rulings: given.map(|given| rulings(&given.answer)),
+            feedback: round.text_on(assignment).map(|(_, text)| text.to_owned()),
             unanswered,
         }
     }

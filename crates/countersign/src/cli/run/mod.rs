@@ -42,6 +42,9 @@ pub struct ListOptions {
 pub struct RunOptions {
     /// Tasks to run; without any, the next one
     pub tasks: Vec<String>,
+    /// The same as a task without --task
+    #[arg(long = "task", short = 't', value_name = "TASK", conflicts_with_all = ["all", "milestone"])]
+    pub named: Vec<String>,
     /// Every task that can run
     #[arg(long, conflicts_with_all = ["tasks", "milestone"])]
     pub all: bool,
@@ -90,6 +93,9 @@ pub struct SwitchOptions {
     /// Commit to the branch that is checked out
     #[arg(long)]
     pub no_branch: bool,
+    /// Merge into a branch for a pull request, and never into the main branch
+    #[arg(long)]
+    pub integration_pr: bool,
     /// How many attempts a task has
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
     pub max_retries: Option<u32>,
@@ -105,7 +111,7 @@ impl From<SwitchOptions> for RunSwitches {
     fn from(options: SwitchOptions) -> Self {
         let SwitchOptions { hitl_review, hitl_queue, no_review, no_tests, no_commit, no_branch, .. } =
             options;
-        let SwitchOptions { max_retries, budget_usd, reviewer, .. } = options;
+        let SwitchOptions { max_retries, budget_usd, reviewer, integration_pr, .. } = options;
         Self {
             hitl_review,
             hitl_queue,
@@ -116,13 +122,15 @@ impl From<SwitchOptions> for RunSwitches {
             max_retries,
             budget_usd,
             reviewer,
+            integration_pr,
         }
     }
 }
 
 impl From<RunOptions> for Request {
     fn from(options: RunOptions) -> Self {
-        let which = match (options.tasks, options.milestone) {
+        let tasks = [options.tasks, options.named].concat();
+        let which = match (tasks, options.milestone) {
             (tasks, _) if !tasks.is_empty() => Selection::These(tasks),
             (_, Some(name)) => Selection::Milestone(name),
             _ if options.all => Selection::All,

@@ -40,6 +40,7 @@ struct RawRun {
     task_budget_usd: Option<At<f64>>,
     budget_usd: Option<At<f64>>,
     main_branch: Option<At<String>>,
+    integration_pr: Option<At<bool>>,
     #[expect(dead_code, reason = "files of other tools have it")]
     callback_url: Option<At<String>>,
     spec_prefix: Option<At<String>>,
@@ -241,6 +242,7 @@ fn merge(raw: &RawRun, under: RunConfig, sink: &mut ProblemList) -> RunConfig {
         task_budget_usd: dollars(sink, &raw.task_budget_usd, "task_budget_usd").or(under.task_budget_usd),
         budget_usd: dollars(sink, &raw.budget_usd, "budget_usd").or(under.budget_usd),
         main_branch: text(&raw.main_branch, under.main_branch),
+        integration_pr: or(&raw.integration_pr, under.integration_pr),
         commands: Commands {
             test: text(&commands.test, under.commands.test),
             lint: text(&commands.lint, under.commands.lint),

@@ -301,6 +301,11 @@ pub enum Probed {
 }
 
 impl Service {
+    /// Why it cannot be asked, such as a missing key. Nothing is sent.
+    pub fn check_key(&self) -> Result<(), String> {
+        self.place_and_key().map(drop)
+    }
+
     /// Asks for the list of models, which is free.
     pub async fn probe(&self) -> Probed {
         self.try_probe().await.unwrap_or_else(Probed::Unusable)
