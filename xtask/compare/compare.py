@@ -29,7 +29,7 @@ echo TASK_COMPLETE
 TEXT_REVIEWER = "#!/bin/sh\necho REVIEW_PASSED\n"
 REPLY = '{"passed": true, "feedback": "", "criteria_results": [{"criterion": "Complete", "passed": true}]}'
 RULES = """version: 1
-reviewers: [{name: program, use: command, command: [cat, reply.json]}]
+reviewers: [{name: program, use: command, command: [cat, '%s']}]
 rules: [{name: all, for: ['**'], criteria: [{name: Complete, ask: Is it complete?}]}]
 """
 JOB = """name: pages
@@ -59,6 +59,12 @@ class Place:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
         path.chmod(mode)
+
+    def judge(self):
+        """A reviewer that passes everything. Its reply is outside of what is judged."""
+        reply = Path(self.folder.name) / "reply.json"
+        reply.write_text(REPLY)
+        self.write("countersign.yml", RULES % reply)
 
     def environment(self):
         return {"HOME": str(self.home), "PATH": os.environ["PATH"], "LANG": "C.UTF-8", **self.more}
@@ -158,9 +164,7 @@ def repository(count):
     place = Place()
     place.write("agent.sh", AGENT, 0o755)
     place.write("review.sh", TEXT_REVIEWER, 0o755)
-    place.write("reply.json", REPLY)
-    rules = RULES.replace("reply.json", f"{place.root}/reply.json")
-    place.write("countersign.yml", rules)
+    place.judge()
     place.write("spec/tasks.md", tasks(count))
     place.write(".gitignore", "spec/.*\n.countersign/\n")
     root = place.root
@@ -258,13 +262,13 @@ class Server:
 def finished_step(ours, reviews):
     """One step whose files are reviewed one by one by `cat`: start of the server, wall and CPU of the call."""
     place = Place()
-    place.write("countersign.yml", RULES)
-    place.write("reply.json", REPLY)
+    place.judge()
     place.write(".deepwork/jobs/pages/do.md", "Do it.\n")
     place.write(".deepwork/jobs/pages/job.yml", JOB % (REVIEW if reviews else ""))
     pages = [f"docs/page-{n:03}.md" for n in range(max(reviews, 1))]
     for page in pages:
         place.write(page, f"# {page}\n\n" + "A line that says something about it.\n" * 20)
+    place.trust(ours)
     server = Server(ours, place)
     begun = server.call("start_workflow", {"goal": "g", "job_name": "pages", "workflow_name": "w"})
     if "begin_step" not in begun:
