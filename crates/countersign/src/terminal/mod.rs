@@ -19,6 +19,7 @@ use rustix::termios::{
     LocalModes, OptionalActions, SpecialCodeIndex, Termios, tcgetattr, tcgetwinsize, tcsetattr,
 };
 use std::io::{self, IsTerminal, Stdout, stdin, stdout};
+use std::mem::ManuallyDrop;
 use std::sync::{Mutex, Once, PoisonError};
 
 /// The modes of the terminal before a screen was opened.
@@ -61,7 +62,8 @@ pub fn severity_color(severity: Severity) -> Color {
 
 /// A full screen. Dropping it restores the terminal.
 pub struct Screen {
-    terminal: Terminal<CrosstermBackend<Stdout>>,
+    /// Never dropped: where the terminal was closed, its own drop panics, because it cannot say so.
+    terminal: ManuallyDrop<Terminal<CrosstermBackend<Stdout>>>,
 }
 
 impl Screen {
@@ -80,7 +82,7 @@ impl Screen {
         let opened = || -> io::Result<Self> {
             tcsetattr(stdin(), OptionalActions::Now, &raw)?;
             execute!(stdout(), EnterAlternateScreen, EnableBracketedPaste, Hide)?;
-            Ok(Self { terminal: Terminal::new(CrosstermBackend::new(stdout()))? })
+            Ok(Self { terminal: ManuallyDrop::new(Terminal::new(CrosstermBackend::new(stdout()))?) })
         };
         opened().inspect_err(|_| restore())
     }

@@ -173,28 +173,30 @@ fn a_terminal_that_is_closed_decides_nothing() {
     }
 }
 
-/// Whatever the pager was doing when its terminal went away.
+/// Whatever the pager was doing when its terminal went away, also where nothing can be said any more.
 #[test]
 fn issue_19_a_terminal_closed_in_the_pager_is_no_internal_error() {
-    let project = project();
-    let mut fixture = two_issues();
-    fixture["diff"] = json!("+line\n".repeat(20_000));
-    project.write("gate.json", fixture.to_string());
-    let inner = project.command(&["__ask", "gate.json"]);
-    let script = "(trap '' HUP; \"$0\" __ask gate.json; echo $? >ended.new; mv ended.new ended); true";
-    let mut command = std::process::Command::new("/bin/sh");
-    command.args(["-c", script]).arg(inner.get_program()).current_dir(project.root());
-    command.env("HOME", project.home()).env("TERM", "xterm").env_remove("CLAUDECODE");
-    let mut terminal = Terminal::start(&command, 80, 24);
-    terminal.until(CHOICES);
-    terminal.send("d\n");
-    terminal.until("of 20000");
-    // It draws while the terminal is closed.
-    terminal.send(&" ".repeat(900));
-    terminal.kill();
-    eventually("the gate ends", || project.path("ended").exists());
-    let code = project.read("ended");
-    assert!(["3", "130"].contains(&code.trim()), "{code}");
+    for keys in ["", " ", &" ".repeat(900)] {
+        let project = project();
+        let mut fixture = two_issues();
+        fixture["diff"] = json!("+line\n".repeat(20_000));
+        project.write("gate.json", fixture.to_string());
+        let inner = project.command(&["__ask", "gate.json"]);
+        let script = "(trap '' HUP; \"$0\" __ask gate.json; echo $? >ended.new; mv ended.new ended); true";
+        let mut command = std::process::Command::new("/bin/sh");
+        command.args(["-c", script]).arg(inner.get_program()).current_dir(project.root());
+        command.env("HOME", project.home()).env("TERM", "xterm").env_remove("CLAUDECODE");
+        let mut terminal = Terminal::start(&command, 80, 24);
+        terminal.until(CHOICES);
+        terminal.send("d\n");
+        terminal.until("of 20000");
+        terminal.send(keys);
+        terminal.kill();
+        drop(terminal);
+        eventually("the gate ends", || project.path("ended").exists());
+        let code = project.read("ended");
+        assert!(["3", "130"].contains(&code.trim()), "{code}");
+    }
 }
 
 #[test]

@@ -35,6 +35,7 @@ skip_permissions: false
 task_budget_usd: 1
 budget_usd: 2.50
 main_branch: trunk
+integration_pr: true
 callback_url: http://127.0.0.1:1/
 spec_prefix: phase5-
 commands: {test: make test, lint: make lint, lint_fix:}
@@ -67,6 +68,7 @@ fn run_7_both_shapes_say_the_same() {
         task_budget_usd: Some(1.0),
         budget_usd: Some(2.5),
         main_branch: Some("trunk".into()),
+        integration_pr: true,
         spec_prefix: "phase5-".into(),
         commands: Commands { test: Some("make test".into()), lint: Some("make lint".into()), lint_fix: None },
         create_git_branch: false,
@@ -109,6 +111,7 @@ fn every_key_is_known_by_its_name() {
         "task_budget_usd",
         "budget_usd",
         "main_branch",
+        "integration_pr",
         "callback_url",
         "spec_prefix",
         "commands",
