@@ -123,6 +123,8 @@ impl Run {
         if done.is_err() {
             self.stop.cancel();
             while running.join_next().await.is_some() {}
+            // The error is told; that the main branch could not be checked out again is less.
+            let _ = self.leave_integration().await;
         }
         done
     }

@@ -62,6 +62,15 @@ fn issue_19_what_waits_or_fails_leaves_main_alone_too() {
 }
 
 #[test]
+fn issue_19_a_run_that_cannot_begin_leaves_the_main_branch_checked_out() {
+    let kit = Kit::uncommitted(THREE, "");
+    kit.project.write("spec-runner.config.yaml", "claude_command: /nowhere/agent\nintegration_pr: true\n");
+    kit.repository.commit("first");
+    kit.run(&["run", "--all"]).exits(4);
+    kit.nothing_merged();
+}
+
+#[test]
 fn issue_19_an_agent_that_commits_to_main_stops_a_run_for_a_pull_request_too() {
     let kit = Kit::new(THREE, "integration_pr: true\n");
     kit.agent(
