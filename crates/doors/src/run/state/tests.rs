@@ -153,7 +153,8 @@ async fn use_it(state: &State) {
     // A line shows the same, and the rest is not looked up for it.
     let lines = state.summaries_of(Of::Line).await.unwrap();
     let line = lines.into_iter().find(|line| line.task_id == "TASK-002").unwrap();
-    assert_eq!(line, Summary { cost_usd: None, error_code: None, review_id: None, ..one.clone() });
+    let (cost_usd, error_code, review_id, started_at) = (None, None, None, None);
+    assert_eq!(line, Summary { cost_usd, error_code, review_id, started_at, ..one.clone() });
 }
 
 /// RUN-4.
