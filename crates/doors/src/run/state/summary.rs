@@ -49,17 +49,18 @@ pub(super) async fn all(db: &mut SqliteConnection, columns: &Columns, of: Of) ->
 
 /// A row is the fields of a [`Summary`] in their order, and the last attempt where its review has findings.
 fn sql(columns: &Columns, of: Of) -> String {
+    let started = columns.has("tasks", "started_at") && of == Of::Whole;
+    let started = if started { "CAST(tasks.started_at AS TEXT)" } else { "NULL" };
     if !columns.has("attempts", "id") {
-        return "SELECT json_group_array(json_array(json_array(CAST(task_id AS TEXT), CAST(status AS TEXT), 0, NULL, NULL,
-                NULL, NULL, NULL), NULL)) FROM tasks"
-            .to_owned();
+        return format!(
+            "SELECT json_group_array(json_array(json_array(CAST(task_id AS TEXT), CAST(status AS TEXT), 0, NULL, NULL,
+                NULL, NULL, {started}), NULL)) FROM tasks"
+        );
     }
     let of_whole = ["cost_usd", "error_code", "countersign_code", "review_id"];
     let unneeded = |name| of == Of::Line && of_whole.contains(&name);
     let has = |name| columns.has("attempts", name) && !unneeded(name);
     let last = |name| if has(name) { format!("CAST(last.{name} AS TEXT)") } else { "NULL".to_owned() };
-    let started = columns.has("tasks", "started_at") && of == Of::Whole;
-    let started = if started { "CAST(tasks.started_at AS TEXT)" } else { "NULL" };
     let found = if has("review_findings") { "last.review_findings" } else { "NULL" };
     let cost = if has("cost_usd") { "CAST(SUM(attempts.cost_usd) AS REAL)" } else { "NULL" };
     format!(
