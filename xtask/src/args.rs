@@ -23,6 +23,8 @@ Commands:
                    `--quick` measures smaller sizes.
   agents           Install the agent programs that tests drive, and say where they are.
   schemathesis     Install Schemathesis from PyPI, which tests hold `serve` against, and say where it is.
+  ci-tools         Install what tests hold reports and files for CI against (from PyPI, and a schema from npm),
+                   and say where it is.
   schema           Write the published JSON schema and the tables of docs/json.md again after their types changed.
 
 Options:
@@ -44,6 +46,7 @@ pub enum Request {
     Bench(Vec<OsString>),
     Agents,
     Schemathesis,
+    CiTools,
     Attack,
     Schema,
 }
@@ -60,14 +63,17 @@ pub fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Request, String
     let mut args = args.into_iter();
     let Some(command) = args.next() else {
         return Err(
-            "no command given, expected one of: test, attack, bench, agents, schemathesis, schema".into()
+            "no command given, expected one of: test, attack, bench, agents, schemathesis, ci-tools, schema"
+                .into(),
         );
     };
     let rest: Vec<OsString> = args.collect();
     let wants_help = rest.iter().take_while(|arg| *arg != "--").any(|arg| arg == "--help" || arg == "-h");
     match command.to_str() {
         Some("--help" | "-h" | "help") => Ok(Request::Help),
-        Some("test" | "attack" | "bench" | "agents" | "schemathesis" | "schema") if wants_help => {
+        Some("test" | "attack" | "bench" | "agents" | "schemathesis" | "ci-tools" | "schema")
+            if wants_help =>
+        {
             Ok(Request::Help)
         }
         Some("test") if rest == ["--real-model"] => Ok(Request::RealModel),
@@ -75,10 +81,11 @@ pub fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Request, String
         Some("bench") => Ok(Request::Bench(without_separator(rest))),
         Some("agents") => alone("agents", &rest, Request::Agents),
         Some("schemathesis") => alone("schemathesis", &rest, Request::Schemathesis),
+        Some("ci-tools") => alone("ci-tools", &rest, Request::CiTools),
         Some("attack") => alone("attack", &rest, Request::Attack),
         Some("schema") => alone("schema", &rest, Request::Schema),
         _ => Err(format!(
-            "unknown command `{}`, expected one of: test, attack, bench, agents, schemathesis, schema",
+            "unknown command `{}`, expected one of: test, attack, bench, agents, schemathesis, ci-tools, schema",
             command.display()
         )),
     }
@@ -155,7 +162,7 @@ mod tests {
             ("", "no command given"),
             (
                 "tset",
-                "unknown command `tset`, expected one of: test, attack, bench, agents, schemathesis, schema",
+                "unknown command `tset`, expected one of: test, attack, bench, agents, schemathesis, ci-tools, schema",
             ),
             ("test --fast", "unknown option `--fast` of `test`, expected --quick"),
             ("test --quick --real-model", "expected --quick or --real-model alone"),

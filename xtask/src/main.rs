@@ -49,6 +49,7 @@ fn run() -> Result<(), Failure> {
         Request::Schemathesis => {
             python::schemathesis(&workspace).map(|folder| println!("{}", folder.display()))
         }
+        Request::CiTools => python::ci_tools(&workspace).map(|folder| println!("{}", folder.display())),
         Request::Attack => attack::run(&workspace),
         Request::Schema => schema::run(&workspace),
     }

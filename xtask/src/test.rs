@@ -50,6 +50,7 @@ fn tests(workspace: &Workspace, amount: Amount) -> Result<Tally, Failure> {
     if amount == Amount::Full {
         command.env(agents::FOLDER_VARIABLE, agents::run(workspace)?);
         command.env(python::SCHEMATHESIS_VARIABLE, python::schemathesis(workspace)?);
+        command.env(python::CI_TOOLS_VARIABLE, python::ci_tools(workspace)?);
     }
     // The reader knows cargo's lines without colour codes only, whatever CARGO_TERM_COLOR says.
     command.args(["--color", "never", "--config", &runner()]);
