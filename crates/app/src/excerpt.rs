@@ -1,6 +1,7 @@
 //! Puts beside every finding the lines it is about, as they were judged, and finds a whole judged file.
 
 use crate::answer::v1::{Answer, Excerpt, Finding, JudgedFile, ShownFlaw, Verdict};
+use crate::ledger_place::project_path;
 use crate::project::Project;
 use crate::time::local_date;
 use crate::{Code, Failure, find};
@@ -31,6 +32,7 @@ pub async fn with_excerpts(
     stored: &Stored,
     mut verdict: Verdict,
 ) -> Result<Verdict, Failure> {
+    verdict.folder = project_path(project.root.path());
     let findings = verdict.findings.iter().chain(&verdict.waived);
     let shown = findings.flat_map(|finding| finding.findings.iter().map(move |shown| (finding, shown)));
     let file = |(finding, shown): (&Finding, &ShownFlaw)| {

@@ -9,6 +9,7 @@ pub mod arguments;
 pub mod author;
 pub mod authority;
 pub mod change;
+pub mod ci;
 pub mod costs;
 pub mod decide;
 pub mod dispute;

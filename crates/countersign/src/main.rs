@@ -2,6 +2,7 @@
 
 mod ask;
 mod cli;
+mod formats;
 mod logging;
 mod loopback;
 #[cfg(test)]

@@ -86,6 +86,7 @@ impl Project {
         let (flags, environment) = believed(flags, from, &environment(), author::mark(), &mut notices);
         let start = environment.root.as_ref().map_or_else(|| here.clone(), |root| here.join(root));
         let site = Site::find(&start).await?;
+        notices.extend(site.restored.clone());
         let ledger = site.ledger.clone();
         let found = source::find(site).await;
         if let Some(ledger) = ledger {

@@ -188,7 +188,11 @@ async fn tip(
 /// In CI the job's own environment counts, and the default branch of the remote.
 async fn by_job(site: &Site) -> Result<Files, Failure> {
     let Some(git) = site.git() else { return without_record(site).await };
-    let pinned = git.remote_to_pin().await.map_err(internal)?;
+    let mut pinned = git.remote_to_pin().await.map_err(internal)?;
+    // Another branch may be called `main`: the event knows which one is the default.
+    if let Some(branch) = crate::ci::default_branch() {
+        pinned = git.remote_with(&branch).await.map_err(internal)?;
+    }
     let commit = match &pinned {
         Some(pinned) => git.fetched(pinned).await.map_err(internal)?,
         None => None,

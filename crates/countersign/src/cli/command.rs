@@ -2,12 +2,13 @@
 
 use super::decide::{self, DecideOptions, WithdrawOptions};
 use super::*;
+use crate::formats::Wanted;
 use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;
 
 /// The headings of `countersign --help`, and the commands below each.
 pub const HEADINGS: &[(&str, &[&str])] = &[
-    ("Judge", &["review", "rule", "dispute"]),
+    ("Judge", &["review", "ci", "rule", "dispute"]),
     ("Decide (people only, recorded)", &["approve", "reject", "fix", "skip", "unblock", "withdraw"]),
     ("Look", &["status", "show", "log", "costs", "watch", "tui", "reconcile", "ledger"]),
     ("Doors", &["run", "retry", "output", "stop", "task", "hook", "qr", "mcp", "serve"]),
@@ -30,6 +31,10 @@ pub struct Global {
     /// Print JSON, including errors
     #[arg(long, global = true)]
     pub json: bool,
+    /// Print the answer as text, json, github, sarif, junit, gitlab, rdjson or markdown, or write it to
+    /// a file; may be repeated
+    #[arg(long, global = true, value_name = "FORMAT[=FILE]")]
+    pub format: Vec<Wanted>,
     /// Print no progress and no hints
     #[arg(long, short, global = true)]
     pub quiet: bool,
@@ -73,6 +78,8 @@ pub enum Command {
     Doctor(doctor::DoctorOptions),
     /// Judge files or a change against criteria
     Review(Box<review::ReviewOptions>),
+    /// Judge what a CI job is about: a pull request, a merge queue, a push
+    Ci(ci::CiOptions),
     /// Show a review: verdict, findings, who ruled
     Show(show::ShowOptions),
     /// List reviews, or the events of one review
@@ -152,6 +159,7 @@ pub async fn dispatch(
     let Some(command) = command else { return start::run(&global).await };
     match command {
         Command::Review(options) => review::run(&global, *options, printer, cancel).await,
+        Command::Ci(options) => ci::run(&global, options, printer, cancel).await,
         Command::Show(options) => show::run(&global, options).await,
         Command::Log(options) => log::run(&global, options).await,
         Command::Ledger(options) => ledger::run(&global, options, printer).await,

@@ -2,6 +2,7 @@
 
 use super::task::ReviewTaskOptions;
 use super::{Failure, Global};
+use crate::formats::Report;
 use crate::output::{Answer, Printer, verdict_text};
 use clap::Args;
 use countersign_app::authority::FlagsFrom;
@@ -131,6 +132,10 @@ pub async fn run(
     let planner = project.planner(options.max_inline_files)?;
     let wanted = ReviewRequest { change, ..wanted(&project, &options).await? };
     let prepared = wanted.prepare(&project, &planner, &mut warnings).await?;
+    if options.dry_run && printer.has_other_formats() {
+        return Err(Failure::usage("--dry-run judges nothing, so there is nothing for a report")
+            .hint("leave --format out, or take json"));
+    }
     if options.dry_run {
         return super::review_preview::run(&project, &planner, &prepared, printer, warnings).await;
     }
@@ -154,7 +159,9 @@ pub async fn conclude(
     let answer = review::answer(project, engine, ticket, &stored, again, warnings).await?;
     let hints = if printer.quiet { &[] } else { answer.own.next.as_slice() };
     let text = verdict_text(&answer.own, hints, false);
-    let answer = delivered(Answer::of(answer, text), engine, Some(ticket), printer, cancel).await?;
+    let report = Report::of_verdict(&answer);
+    let answer =
+        delivered(Answer::of(answer, text).reporting(report), engine, Some(ticket), printer, cancel).await?;
     engine.ledger().clone().close().await;
     Ok(answer)
 }

@@ -71,7 +71,7 @@ struct List<'a> {
 
 impl<'a> List<'a> {
     fn begin(printer: &'a Printer, warnings: Vec<String>) -> Self {
-        if printer.json {
+        if printer.json() {
             let none = Preview { dry_run: true, assignments: vec![] };
             let mut object = json!(v1::Answer::passed(none).warned(warnings).of(printer.command));
             if let Value::Object(map) = &mut object {
@@ -86,7 +86,7 @@ impl<'a> List<'a> {
 
     fn push(&mut self, question: &Question) -> bool {
         self.pushed += 1;
-        if !self.printer.json {
+        if !self.printer.json() {
             return write_out(&shown(question, self.pushed));
         }
         let comma = if self.pushed > 1 { "," } else { "" };
@@ -94,7 +94,7 @@ impl<'a> List<'a> {
     }
 
     fn end(self, summary: &str) {
-        write_out(if self.printer.json { "]}\n" } else { summary });
+        write_out(if self.printer.json() { "]}\n" } else { summary });
     }
 }
 

@@ -79,7 +79,7 @@ async fn follow(
         if !options.subject.as_deref().is_none_or(|subject| event_line::is_about(&event, subject)) {
             continue;
         }
-        let line = match printer.json {
+        let line = match printer.json() {
             true => format!("{}\n", json!(v1::Event::from(&event))),
             false => event_line::line(&event),
         };

@@ -63,7 +63,8 @@ pub fn verdict_text(verdict: &Verdict, next: &[String], named: bool) -> String {
     out
 }
 
-fn totals(verdict: &Verdict, standing: Option<Outcome>) -> String {
+/// The outcome with the counts of what was found.
+pub fn totals(verdict: &Verdict, standing: Option<Outcome>) -> String {
     let (mut words, findings) = (outcome_words(standing), &verdict.findings);
     if standing == Some(Outcome::Passed) && !verdict.passed_after_notes.is_empty() {
         words.push_str(" after new notes on unchanged files");
@@ -160,7 +161,7 @@ fn push_unanswered(out: &mut String, verdict: &Verdict) {
 }
 
 /// Why there are no rulings, each reason once, with all it is the reason for.
-fn reasons(assignments: &[Assignment]) -> Vec<(Vec<&str>, NoVerdict, Vec<String>)> {
+pub fn reasons(assignments: &[Assignment]) -> Vec<(Vec<&str>, NoVerdict, Vec<String>)> {
     let mut reasons: Vec<(Vec<&str>, NoVerdict, Vec<String>)> = vec![];
     let mut known: HashMap<(NoVerdict, Vec<String>), usize> = HashMap::new();
     for assignment in assignments {
@@ -180,7 +181,7 @@ fn reasons(assignments: &[Assignment]) -> Vec<(Vec<&str>, NoVerdict, Vec<String>
 }
 
 /// The first names; all of them are in the JSON.
-fn listed(names: &[&str]) -> String {
+pub fn listed(names: &[&str]) -> String {
     match names.get(..LISTED) {
         Some(first) if names.len() > LISTED => {
             format!("{} and {} more", first.join(", "), names.len() - LISTED)
@@ -231,7 +232,7 @@ fn footer(verdict: &Verdict) -> String {
 }
 
 /// Whether gates count a pass.
-fn gate_words(verdict: &Verdict) -> Option<String> {
+pub fn gate_words(verdict: &Verdict) -> Option<String> {
     let gates = verdict.gates.as_ref()?;
     let passed = verdict.review.outcome.is_some_and(|outcome| outcome.0 == Outcome::Passed);
     let words = match gates.count {

@@ -147,6 +147,21 @@ pub(super) fn hex(link: &[u8]) -> String {
 }
 
 impl Ledger {
+    /// The hash of its last event, as an export has it: it vouches for all events. None in an empty ledger.
+    pub async fn last_hash(&self) -> Result<Option<String>> {
+        let end = self.read().await?.end("").await?;
+        Ok(end.link.map(|link| hex(&link)))
+    }
+
+    /// Whether this machine has written the ledger up to the head that is kept of it.
+    pub async fn is_known(&self, file: &HeadFile) -> Result<bool> {
+        let Some(head) = file.read() else { return Ok(false) };
+        let present = present(&mut self.read().await?, Some(&head)).await?;
+        let is_same =
+            present.first.as_ref() == Some(&head.first) && present.at_head.as_ref() == Some(&head.link);
+        Ok(is_same && head.place == file.place)
+    }
+
     /// Compares the ledger with the head that is kept of it, and keeps its head from now on. With `accept` it counts as it
     /// is.
     pub async fn keep_head(&self, file: HeadFile, accept: bool) -> Result<()> {

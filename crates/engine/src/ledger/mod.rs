@@ -33,7 +33,7 @@ use countersign_core::rule::Rule;
 use countersign_core::submission::Submission;
 use error::Result;
 use std::io::{BufRead, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use store::{Kept, Lines, Rows, Session, Store};
 use tokio::sync::watch;
@@ -121,6 +121,11 @@ impl Ledger {
 
     pub fn is_in(dir: &Path) -> bool {
         sqlite::file(dir).symlink_metadata().is_ok()
+    }
+
+    /// Moves a ledger that does not count out of the way, to a new folder beside it.
+    pub fn set_aside(dir: &Path) -> Result<PathBuf> {
+        sqlite::set_aside(dir)
     }
 
     /// Makes the ledger's folder and nothing in it, for those who keep something beside the ledger.

@@ -195,6 +195,8 @@ pub struct Finding {
     pub criterion: Option<String>,
     /// Its severity.
     pub severity: Severity,
+    /// What the criterion asks; null where the question is not known any more.
+    pub question: Option<String>,
     /// What the reviewer says.
     pub feedback: String,
     /// Who ruled.
@@ -217,7 +219,8 @@ impl From<judge::Finding> for Finding {
             Target::File(path) => path,
         };
         let findings = flaws.into_iter().map(ShownFlaw::from).collect();
-        Self { id, rule, file, target, criterion, severity, feedback, reviewer, findings, words }
+        let question = None;
+        Self { id, rule, file, target, criterion, severity, question, feedback, reviewer, findings, words }
     }
 }
 

@@ -7,6 +7,7 @@ use countersign_core::judge::{self, RoundEnd};
 use countersign_core::outcome::NoVerdict;
 use countersign_core::plan::{self, ReviewerKind};
 use countersign_core::review::{self, Round};
+use countersign_core::rule::Rule;
 use countersign_engine::ledger::Stored;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -42,6 +43,9 @@ pub struct Verdict {
     pub next: Vec<String>,
     #[serde(skip)]
     pub shown: VerdictNotes,
+    /// The path of the project in its repository; empty for the repository itself.
+    #[serde(skip)]
+    pub folder: String,
 }
 
 /// Findings of a reviewer that changed the files itself. The files were judged again afterwards.
@@ -128,13 +132,18 @@ impl Verdict {
             })
         });
         let fixed = review.fixes().map(|(round, found)| Fixed { round: round.n, found: found.to_owned() });
+        let finding = |finding: judge::Finding| {
+            let finding = Finding::from(finding);
+            let question = question(&review.rules, &finding.rule, finding.criterion.as_deref());
+            Finding { question, ..finding }
+        };
         let paid = |assignment: &plan::Assignment| {
             assignment.candidates.iter().any(|candidate| candidate.kind == ReviewerKind::Asked)
         };
         Self {
             review: stored.into(),
-            findings: review.findings().into_iter().map(Finding::from).collect(),
-            waived: review.waived().into_iter().map(Finding::from).collect(),
+            findings: review.findings().into_iter().map(finding).collect(),
+            waived: review.waived().into_iter().map(finding).collect(),
             left_out: round.into_iter().flat_map(|round| &round.left_out).map(LeftOut::from).collect(),
             passed_after_notes: review.passed_after_notes().map(PassedAfterNotes::from).collect(),
             fixed: fixed.collect(),
@@ -149,8 +158,16 @@ impl Verdict {
                 end: round.and_then(|round| round.end),
                 paid: round.is_some_and(|round| round.assignments.iter().any(paid)),
             },
+            folder: String::new(),
         }
     }
+}
+
+/// What a criterion of a rule asks.
+fn question(rules: &[Rule], rule: &str, criterion: Option<&str>) -> Option<String> {
+    let rule = rules.iter().find(|known| known.name == rule)?;
+    let asked = rule.criteria.iter().find(|known| Some(known.name.as_str()) == criterion)?;
+    Some(asked.question.clone())
 }
 
 /// Whether a review runs, has ended, or was interrupted.

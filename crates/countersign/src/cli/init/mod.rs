@@ -135,7 +135,7 @@ async fn ended_in_trust(
 
 /// Whether `init` ends in the question of `countersign trust`.
 fn asks(printer: &Printer) -> bool {
-    !printer.json && crate::terminal::is_there() && actor().is_person()
+    !printer.json() && crate::terminal::is_there() && actor().is_person()
 }
 
 /// Writes a first configuration, or checks the one that is there.

@@ -4,6 +4,7 @@ mod show;
 
 use super::{Failure, Global};
 use crate::ask::TerminalGate;
+use crate::formats::Report;
 use crate::output::{Answer, Printer};
 use crate::tui::{Left, Source, show};
 use clap::Args;
@@ -280,12 +281,14 @@ async fn shown(under_way: UnderWay, json_result: bool, printer: &Printer) -> Res
 /// Warnings are printed at the start of a run, which may take hours; the JSON at its end has them too.
 fn said(printer: &Printer, warnings: &[String]) -> Vec<String> {
     printer.warn(warnings);
-    if printer.json { warnings.to_vec() } else { vec![] }
+    if printer.json() { warnings.to_vec() } else { vec![] }
 }
 
 async fn finish(under_way: UnderWay, json_result: bool) -> Result<Answer, Failure> {
     let (outcome, results) = under_way.finish().await?;
     let mut answer = Answer::new(outcome, show::results(&results), &results);
+    let report = Report::of_run(&answer.json, &results, vec![]);
+    answer = answer.reporting(report);
     if json_result {
         answer.text = format!("{}\n", answer.json.own);
     }

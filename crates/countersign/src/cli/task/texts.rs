@@ -1,5 +1,6 @@
 //! The texts of `countersign task`.
 
+use crate::formats::Report;
 use crate::output::{Answer, bold, dim};
 use countersign_app::answer::v1::task::{OneTask, Task, Tasks};
 use countersign_app::task::{Reviewed, WithoutReview};
@@ -32,7 +33,7 @@ pub fn did(did: WithoutReview, answer: &OneTask) -> Answer {
         }
     };
     let text = format!("{}: {words}\n{}", line(&answer.task), next(answer));
-    Answer::new(did.outcome(), text, answer)
+    reported(Answer::new(did.outcome(), text, answer), answer)
 }
 
 pub fn listed(answer: &Tasks) -> Answer {
@@ -61,7 +62,7 @@ pub fn shown(answer: &OneTask) -> Answer {
     if let Some(review) = &answer.review {
         text.push_str(&format!("  {}\n{}", visible_line(&result_words(review)), found(review)));
     }
-    Answer::of(answer.clone().shown(), text)
+    reported(Answer::of(answer.clone().shown(), text), answer)
 }
 
 pub fn result_words(review: &TaskReview) -> String {
@@ -98,5 +99,10 @@ pub fn finished(reviewed: &Reviewed) -> Answer {
         text.push_str(&format!("{}: {}\n", bold(&visible_line(&told.title)), visible_line(&told.message)));
     }
     text.push_str(&next(answer));
-    Answer::new(reviewed.outcome, text, answer).warned(reviewed.warnings.clone())
+    reported(Answer::new(reviewed.outcome, text, answer).warned(reviewed.warnings.clone()), answer)
+}
+
+fn reported(answer: Answer, task: &OneTask) -> Answer {
+    let report = Report::of_task(&answer.json, task);
+    answer.reporting(report)
 }

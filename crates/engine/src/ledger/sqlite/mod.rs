@@ -22,7 +22,7 @@ use tokio::sync::{Mutex, OwnedMutexGuard, watch};
 use tokio::task::JoinHandle;
 
 pub(super) use lease::{Lease, is_alive, process_of};
-pub(super) use moving::{is_left_to_move, take_over};
+pub(super) use moving::{is_left_to_move, set_aside, take_over};
 pub use open::{LEDGER_FILE, OUTSIDE_OF_GIT};
 pub(super) use open::{explain, file, ignore_by_git, is_writable, make_folder};
 pub use schema::FORMAT;
