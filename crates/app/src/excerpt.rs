@@ -76,7 +76,7 @@ fn excerpt(text: &Result<JudgedText, NotShown>, place: &Location) -> Option<Exce
     let lines = text.text.lines().skip(usize::try_from(first_line - 1).ok()?);
     let lines = lines.take(usize::try_from(count).ok()?);
     let lines: Vec<String> = lines.map(|line| cut_noted(line, LINE_BYTES_MAX).into_owned()).collect();
-    let is_there = (lines.len() as u64) > line - first_line;
+    let is_there = (lines.len() as u64) > line.saturating_sub(first_line);
     is_there.then(|| Excerpt { first_line, lines, is_current: text.now == FileNow::Same })
 }
 

@@ -88,6 +88,6 @@ mod tests {
         for (text, escaped) in table {
             assert_eq!(markdown(text), escaped);
         }
-        assert_eq!(code("a`b\nc"), "`a'b\\nc`");
+        assert_eq!(code("a`b\nc"), "`a'b c`");
     }
 }

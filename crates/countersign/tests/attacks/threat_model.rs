@@ -445,6 +445,20 @@ const ROWS: &[(&str, &[&str])] = &[
             "attack_18_an_export_that_was_edited_is_refused_with_its_line",
         ],
     ),
+    (
+        "a pull request that changes the rules",
+        &[
+            "issue_20_a_change_of_gate_files_names_what_a_person_does",
+            "issue_20_the_default_branch_of_the_event_judges",
+        ],
+    ),
+    ("another commit checked out", &["issue_20_only_the_commit_of_the_event_is_judged"]),
+    ("a branch called `main`", &["issue_20_the_default_branch_of_the_event_judges"]),
+    (
+        "findings, names of files or branches",
+        &["issue_20_a_log_on_github_has_our_commands_and_no_others", "issue_20_300_findings_in_every_format"],
+    ),
+    ("a workflow file that is changed", &[]),
     ("a forged ledger in a cache", &["attack_20_a_forged_ledger_in_a_cache_does_not_count"]),
     ("prune the ledger", &["attack_18_an_agent_prunes_or_imports", "attack_18_a_mark_alone_prunes_nothing"]),
     ("a filter or helper of `.git/config`", &["attack_17_a_filter_below_a_persons_command"]),
