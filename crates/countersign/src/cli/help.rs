@@ -12,8 +12,8 @@ use countersign_engine::yaml::closest;
 
 const EXIT_CODES: &str = "\
 Exit codes:
-  0  passed, overridden, skipped or     5  budget reached
-     nothing to judge                   6  stopped
+  0  passed, overridden or skipped;     5  budget reached
+     ci: nothing to judge               6  stopped
   1  needs work                         7  integrity
   2  usage or configuration             8  internal or storage
   3  awaiting a person                130  interrupted

@@ -19,7 +19,8 @@ pub fn in_log(format: Format, text: &str) -> Cow<'_, str> {
     let other = match format {
         Format::Json | Format::Sarif | Format::Gitlab | Format::Rdjson => r"#\u0023[",
         Format::Junit => "#&#35;[",
-        Format::Text | Format::Github | Format::Markdown | Format::Outputs => return Cow::Borrowed(text),
+        Format::Markdown => return harmless(text),
+        Format::Text | Format::Github | Format::Outputs => return Cow::Borrowed(text),
     };
     if is_read() && text.contains("##[") {
         Cow::Owned(text.replace("##[", other))

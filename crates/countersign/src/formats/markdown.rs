@@ -2,12 +2,16 @@
 //! comment is found again.
 
 use super::report::{Item, Kind, Level, Report};
-use super::text::{code, line, lines, markdown};
+use super::text::{block, code, line, lines, markdown};
 
 /// A comment on GitHub has 65,536 characters at most.
 const BYTES_MAX: usize = 60_000;
 const MESSAGE_BYTES_MAX: usize = 1500;
-const LINE_BYTES_MAX: usize = 2000;
+const LINE_BYTES_MAX: usize = 500;
+/// How many notes and how many steps are shown.
+const LINES_MAX: usize = 20;
+/// A message of ours has commands to copy.
+const COMMANDS_BYTES_MAX: usize = 8000;
 const NAME_BYTES_MAX: usize = 200;
 
 pub fn render(report: &Report) -> String {
@@ -73,17 +77,20 @@ fn row(item: &Item) -> String {
         Kind::Blocks | Kind::Advice => format!("{} ({})", item.criterion, item.rule),
         _ => item.criterion.replace('_', " "),
     };
-    let message = markdown(&lines(&item.message, MESSAGE_BYTES_MAX));
-    out.push_str(&format!("{}: {message}\n", markdown(&line(&name, NAME_BYTES_MAX))));
+    let message = match item.kind {
+        Kind::Error | Kind::Outcome => block(&lines(&item.message, COMMANDS_BYTES_MAX)),
+        _ => format!("{}\n", markdown(&lines(&item.message, MESSAGE_BYTES_MAX))),
+    };
+    out.push_str(&format!("{}: {message}", markdown(&line(&name, NAME_BYTES_MAX))));
     out
 }
 
 fn end(report: &Report) -> String {
     let mut out = String::from("\n");
-    for note in &report.notes {
+    for note in report.notes.iter().take(LINES_MAX) {
         out.push_str(&format!("{}\n\n", markdown(&line(note, LINE_BYTES_MAX))));
     }
-    for step in &report.next {
+    for step in report.next.iter().take(LINES_MAX) {
         out.push_str(&format!("**next:** {}\n\n", markdown(&line(step, LINE_BYTES_MAX))));
     }
     if let Some(review) = &report.review {

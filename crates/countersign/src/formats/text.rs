@@ -62,6 +62,13 @@ pub fn code(text: &str) -> String {
     format!("`{text}`")
 }
 
+/// Text as a block of code in Markdown: it can be copied as it is. Its fence is longer than any within.
+pub fn block(text: &str) -> String {
+    let longest = text.split(|c: char| c != '`').map(str::len).max().unwrap_or(0);
+    let fence = "`".repeat(longest.max(2) + 1);
+    format!("\n\n{fence}text\n{text}\n{fence}\n\n")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -89,5 +96,6 @@ mod tests {
             assert_eq!(markdown(text), escaped);
         }
         assert_eq!(code("a`b\nc"), "`a'b c`");
+        assert_eq!(block("a\n```\nb"), "\n\n````text\na\n```\nb\n````\n\n");
     }
 }
