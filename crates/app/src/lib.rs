@@ -4,10 +4,12 @@
 //! of agents parse what was typed or sent, call a use case, and show what comes back. Nothing here parses a command line,
 //! speaks HTTP, draws or prints.
 
+mod accepting;
 pub mod answer;
 pub mod arguments;
 pub mod author;
 pub mod authority;
+pub mod baseline;
 pub mod change;
 pub mod costs;
 pub mod decide;
@@ -44,6 +46,7 @@ pub mod settings;
 pub mod show;
 pub mod signing;
 pub mod spent;
+pub mod staged;
 pub mod start;
 pub mod status;
 pub mod submit;

@@ -2,8 +2,10 @@
 
 use crate::author;
 use crate::authority::Authority;
+use crate::baseline;
 use crate::ledger_place;
 use crate::{Code, Failure};
+use countersign_core::accepting::Debt;
 use countersign_core::digest::Digest;
 use countersign_core::policy::Decisions;
 use countersign_core::redact::Redaction;
@@ -26,6 +28,7 @@ const IN_A_SANDBOX: &str = "in the sandbox of an agent, use the MCP tool review_
 pub(crate) const UNRECORDED: &str =
     "this review is not recorded, earlier findings are not known to it, and no gate counts it";
 
+#[derive(Clone)]
 pub struct Project {
     pub config: Config,
     pub root: Root,
@@ -37,6 +40,8 @@ pub struct Project {
     pub all_at_once: bool,
     /// The configuration file, as it was read.
     pub file: Option<FileBytes>,
+    /// The findings that are accepted as they are: of the files for a question, for a gate of what is trusted.
+    pub baseline: Arc<[Debt]>,
     /// By what a gate judges; none for a question.
     pub authority: Option<Arc<Authority>>,
     /// The project as gates see it, where that was looked up for a question; otherwise why no gate would judge here.
@@ -56,7 +61,9 @@ impl Project {
     ) -> Result<Self, Failure> {
         let flags = Flags { config: config.map(Path::to_owned), reviewer };
         let gathered = config::gather(&here, &flags, environment)?;
-        Self::of(here, &gathered, &flags, environment)
+        let project = Self::of(here, &gathered, &flags, environment)?;
+        let baseline = baseline::in_files(project.root.path())?;
+        Ok(Self { baseline, ..project })
     }
 
     pub fn of(
@@ -68,7 +75,8 @@ impl Project {
         let config = config::resolve(gathered, flags, environment, &checks::problem)?;
         let root = root_at(&config.root)?;
         let (author, file) = (author::vendor(), gathered.project.clone());
-        Ok(Self { config, root, here, author, all_at_once: false, file, authority: None, gate: None })
+        let (all_at_once, baseline) = (false, Arc::default());
+        Ok(Self { config, root, here, author, all_at_once, file, baseline, authority: None, gate: None })
     }
 
     /// The same project with another worktree's files.
@@ -80,6 +88,7 @@ impl Project {
             root: root_at(folder)?,
             here: folder.to_owned(),
             file: self.file.clone(),
+            baseline: Arc::clone(&self.baseline),
             authority: self.authority.clone(),
             gate: None,
             ..*self
@@ -162,6 +171,7 @@ impl Project {
             day_budget: self.config.day_budget,
             keep_contents_days: self.config.limits.keep_contents_days,
             rules_from: self.authority.as_ref().map(|authority| authority.source.to_string()),
+            baseline: Arc::clone(&self.baseline),
         })
     }
 

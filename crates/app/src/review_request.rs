@@ -1,5 +1,6 @@
 //! The work to judge, as every way in hands it over, and the request that the planner makes of it.
 
+use crate::accepting;
 use crate::authority::{self, FlagsFrom};
 use crate::init::{default_questions, resolve};
 use crate::project::Project;
@@ -7,10 +8,11 @@ use crate::{Code, Failure};
 use countersign_core::criterion::{Criterion, first_double};
 use countersign_core::ids::Subject;
 use countersign_core::outcome::{NoVerdict, Outcome};
-use countersign_core::plan::{PlanError, glob_set};
+use countersign_core::plan::{Exclusions, PlanError};
 use countersign_core::policy::{Attempts, Policy};
 use countersign_core::rule::{Each, Rule, Scope};
 use countersign_core::submission::{Output, OutputKind};
+use countersign_core::text::{counted, visible_line};
 use countersign_engine::config::{Config, Diagnostic};
 use countersign_engine::engine::{EngineError, Planner, Prepared, Request, SubmittedChange};
 use countersign_engine::git;
@@ -28,6 +30,8 @@ pub struct ReviewRequest {
     pub criteria: Vec<Criterion>,
     /// Whether those are asked for each file.
     pub each_file: bool,
+    /// Which of the configured rules are asked.
+    pub narrowed: Narrowed,
     /// Background for their reviewer.
     pub guidance: Option<String>,
     pub notes: Option<String>,
@@ -38,6 +42,59 @@ pub struct ReviewRequest {
     pub fresh: bool,
     /// The names of these arguments on this way in.
     pub words: Words,
+}
+
+/// A question about a part of the rules. A gate is never narrowed.
+#[derive(Clone, Debug, Default)]
+pub struct Narrowed {
+    /// The names of these rules; all where there is none.
+    pub rules: Vec<String>,
+    /// Only the criteria that Countersign checks itself.
+    pub checks_only: bool,
+}
+
+impl Narrowed {
+    fn is_all(&self) -> bool {
+        self.rules.is_empty() && !self.checks_only
+    }
+
+    fn names(&self, rule: &str) -> bool {
+        self.rules.is_empty() || self.rules.iter().any(|name| name == rule)
+    }
+
+    /// The part of the rules that is asked. Says what is not.
+    fn of(&self, rules: Vec<Rule>, warnings: &mut Vec<String>) -> Result<Vec<Rule>, Failure> {
+        if self.is_all() {
+            return Ok(rules);
+        }
+        let known: Vec<&str> = rules.iter().map(|rule| rule.name.as_str()).collect();
+        if let Some(unknown) = self.rules.iter().find(|name| !known.contains(&name.as_str())) {
+            let words = format!("no rule is called `{}`", visible_line(unknown));
+            return Err(Failure::usage(words).hint(format!("rules: {}", known.join(", "))));
+        }
+        let (all, criteria) = (rules.len(), count(&rules));
+        let mut rules: Vec<Rule> = rules.into_iter().filter(|rule| self.names(&rule.name)).collect();
+        if self.checks_only {
+            rules.iter_mut().for_each(|rule| rule.criteria.retain(|criterion| criterion.check.is_some()));
+            rules.retain(|rule| !rule.criteria.is_empty());
+        }
+        if rules.is_empty() {
+            let words = "--checks-only: these rules have no criterion with a `check`";
+            return Err(Failure::usage(words).hint("leave it out, or give a criterion a `check`"));
+        }
+        let asked = count(&rules);
+        warnings.push(format!(
+            "this is a part of the review: {} of {}, {asked} of {}",
+            rules.len(),
+            counted(all, "rule", "rules"),
+            counted(criteria, "criterion", "criteria")
+        ));
+        Ok(rules)
+    }
+}
+
+fn count(rules: &[Rule]) -> usize {
+    rules.iter().map(|rule| rule.criteria.len()).sum()
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -71,7 +128,7 @@ impl ReviewRequest {
         };
         self.all_named_are_judged(project, &prepared)?;
         warnings.extend(left_aside(&prepared));
-        Ok(prepared)
+        accepting::accept(project, planner, prepared).await
     }
 
     /// The files of a project at a gate: only the ignore rules of the base count, and never for a file that git tracks.
@@ -100,9 +157,12 @@ impl ReviewRequest {
         if rules.is_empty() {
             return Err(self.no_rules(&project.config));
         }
+        if self.criteria.is_empty() {
+            rules = self.narrowed.of(rules, warnings)?;
+        }
         let files = match self.change {
             Some(_) => vec![],
-            None => self.concerned_files(project, listed, &rules)?,
+            None => self.concerned_files(project, listed, &rules, warnings)?,
         };
         let policy = project.config.policy.clone();
         Ok(Request {
@@ -123,6 +183,7 @@ impl ReviewRequest {
         project: &Project,
         listed: Option<&FolderFiles>,
         rules: &[Rule],
+        warnings: &mut Vec<String>,
     ) -> Result<Vec<String>, Failure> {
         let FolderFiles { files, unnamed } = self.files(project, listed)?;
         if let Some(name) = concerned(rules, unnamed)?.first() {
@@ -135,9 +196,19 @@ impl ReviewRequest {
             .hint("rename the file, or add it to `.gitignore` and have that committed"));
         }
         if self.criteria.is_empty() && self.paths.is_empty() {
-            unmatched(&project.config, &files)?;
+            unmatched(&project.config, &files, |rule| rules.iter().any(|asked| asked.name == rule.name))?;
         }
-        let files = if self.paths.is_empty() { concerned(rules, files)? } else { files };
+        let files = match self.paths.is_empty() {
+            true => {
+                let exclusions =
+                    Exclusions::of(rules).map_err(|problem| Failure::usage(problem.to_string()))?;
+                let asked = concerned(rules, files.clone())?;
+                let excluded = files.iter().filter(|file| exclusions.has(file) && !asked.contains(file));
+                warnings.extend(excluded_words(&excluded.collect::<Vec<_>>()));
+                asked
+            }
+            false => files,
+        };
         if files.is_empty() {
             return Err(Failure::usage("there is no file to judge")
                 .hint("name files or folders that are not ignored by git"));
@@ -234,7 +305,14 @@ impl ReviewRequest {
         let failure = |path: &String| {
             Failure::usage(format!("no rule matches `{path}`")).hint("add a rule for it, or leave it out")
         };
-        unjudged.into_iter().find(|path| named(path)).map_or(Ok(()), |path| Err(failure(path)))
+        if let Some(path) = unjudged.into_iter().find(|path| named(path)) {
+            return Err(failure(path));
+        }
+        let mut excluded = prepared.plan.excluded.iter().map(|file| &prepared.submission.files[*file].path);
+        excluded.find(|path| named(path)).map_or(Ok(()), |path| {
+            let words = format!("`exclude` of the configuration leaves `{path}` out");
+            Err(Failure::usage(words).hint("change `exclude`, or do not name the file"))
+        })
     }
 }
 
@@ -249,23 +327,20 @@ fn is_in_repository(root: &Path) -> bool {
 }
 
 fn concerned(rules: &[Rule], files: Vec<String>) -> Result<Vec<String>, Failure> {
-    let mut sets = vec![];
-    for rule in rules {
-        match &rule.scope {
-            Scope::Files { patterns, .. } => sets.push(glob_set(patterns).map_err(Failure::usage)?),
-            Scope::Whole | Scope::Output(_) => return Ok(files),
-        }
-    }
-    Ok(files.into_iter().filter(|file| sets.iter().any(|set| set.is_match(file))).collect())
+    let matchers = rules.iter().map(matcher).collect::<Result<Vec<_>, _>>()?;
+    Ok(files.into_iter().filter(|file| matchers.iter().any(|has| has(file))).collect())
+}
+
+fn matcher(rule: &Rule) -> Result<impl Fn(&str) -> bool + use<>, Failure> {
+    rule.matcher().map_err(|problem| Failure::usage(problem.to_string()))
 }
 
 /// Reports rules that match no file of the project: a mistake in the configuration, not a pass.
-pub fn unmatched(config: &Config, files: &[String]) -> Result<(), Failure> {
+pub fn unmatched(config: &Config, files: &[String], is_asked: impl Fn(&Rule) -> bool) -> Result<(), Failure> {
     let mut problems = vec![];
-    for (rule, source) in config.rules.iter().zip(&config.rule_sources) {
-        let Scope::Files { patterns, .. } = &rule.scope else { continue };
-        let set = glob_set(patterns).map_err(Failure::usage)?;
-        if files.iter().any(|file| set.is_match(file)) {
+    for (rule, source) in config.rules.iter().zip(&config.rule_sources).filter(|(rule, _)| is_asked(rule)) {
+        let has = matcher(rule)?;
+        if files.iter().any(|file| has(file)) {
             continue;
         }
         let place = source.patterns.first().unwrap_or(&source.name).clone();
@@ -275,6 +350,13 @@ pub fn unmatched(config: &Config, files: &[String]) -> Result<(), Failure> {
         ));
     }
     if problems.is_empty() { Ok(()) } else { Err(Failure::at(problems)) }
+}
+
+fn excluded_words(excluded: &[&String]) -> Option<String> {
+    let first = visible_line(excluded.first()?).into_owned();
+    let (count, more) = (counted(excluded.len(), "file", "files"), excluded.len() - 1);
+    let others = if more > 0 { format!(" and {more} more") } else { String::new() };
+    Some(format!("`exclude` leaves {count} out: `{first}`{others}"))
 }
 
 fn left_aside(prepared: &Prepared) -> Vec<String> {

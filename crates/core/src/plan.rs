@@ -6,11 +6,14 @@
 use crate::criterion::Criterion;
 use crate::digest::{Digest, Key, Parts};
 use crate::prompt::{DIFF_BYTES_MAX, PROMPT_VERSION};
-use crate::rule::{Each, MEDIA, Rule, Scope};
+use crate::rule::{Each, Lines, Rule, Scope};
 use crate::submission::{Content, Form, Material, OutputKind, Submission};
-use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use serde::{Deserialize, Serialize};
 use std::collections::{HashMap, HashSet};
+
+mod matching;
+
+pub use matching::{Exclusions, MayStayUnseen, glob_set};
 
 /// The name of the reviewer that carries out deterministic checks.
 pub const CHECKS: &str = "checks";
@@ -132,6 +135,8 @@ pub struct Plan {
     pub not_applicable: Vec<String>,
     /// Indices of files no rule looks at.
     pub unjudged: Vec<usize>,
+    /// Indices of files that the rules exclude, and none looks at.
+    pub excluded: Vec<usize>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -200,7 +205,9 @@ pub fn plan(
     if plan.assignments.is_empty() {
         return Err(PlanError::NothingToJudge);
     }
-    plan.unjudged = unjudged(&plan.assignments, submission);
+    let exclusions = Exclusions::of(rules)?;
+    let unjudged = unjudged(&plan.assignments, submission).into_iter();
+    (plan.excluded, plan.unjudged) = unjudged.partition(|file| exclusions.has(&submission.files[*file].path));
     Ok(plan)
 }
 
@@ -219,26 +226,6 @@ fn hidden(rule: &Rule, submission: &Submission) -> Result<HashSet<usize>, PlanEr
         !may.has(path, files.get(path.as_str()).copied().unwrap_or(content))
     };
     Ok(unseen.into_iter().filter(is_hidden).collect())
-}
-
-/// The files of a rule that may pass although no reviewer sees them.
-pub struct MayStayUnseen {
-    media: bool,
-    patterns: GlobSet,
-}
-
-impl MayStayUnseen {
-    pub fn of(rule: &Rule) -> Result<Self, PlanError> {
-        let (media, patterns): (Vec<_>, Vec<_>) =
-            rule.may_stay_unseen().into_iter().partition(|pattern| pattern == MEDIA);
-        let patterns = glob_set(&patterns)
-            .map_err(|reason| PlanError::BadPattern { rule: rule.name.clone(), reason })?;
-        Ok(Self { media: !media.is_empty(), patterns })
-    }
-
-    pub fn has(&self, path: &str, content: &Content) -> bool {
-        (self.media && *content == Content::Media) || self.patterns.is_match(path)
-    }
 }
 
 /// Files that no rule looks at. A file and its patch are one work, whichever of them is looked at.
@@ -273,13 +260,16 @@ fn targets_of(
     is_asked: bool,
 ) -> Result<Vec<(Target, Vec<usize>)>, PlanError> {
     let form = if is_asked && submission.change.is_some() { Form::Patch } else { Form::File };
+    let is_own = rule.matcher()?;
     let files_where = |wanted: &dyn Fn(&Material) -> bool| {
-        files_where(submission, |file| file.form == form && wanted(file))
+        files_where(submission, |file| file.form == form && is_own(&file.path) && wanted(file))
     };
     match &rule.scope {
         Scope::Whole => {
             let files = files_where(&|_| true);
             match submission.change {
+                // Without any file it is asked about the notes alone, but not where all are excluded.
+                _ if files.is_empty() && !rule.exclude.is_empty() => Ok(vec![]),
                 Some(_) if is_asked && !fits(&files, submission, room) => {
                     Ok(split(Target::All, files, submission))
                 }
@@ -300,10 +290,8 @@ fn targets_of(
                 OutputKind::File => vec![(Target::Output(name.clone()), files)],
             })
         }
-        Scope::Files { patterns, each: wanted } => {
-            let set = glob_set(patterns)
-                .map_err(|reason| PlanError::BadPattern { rule: rule.name.clone(), reason })?;
-            let files = files_where(&|file| set.is_match(&file.path));
+        Scope::Files { each: wanted, .. } => {
+            let files = files_where(&|_| true);
             let fit = fits(&files, submission, room);
             Ok(match wanted {
                 _ if files.is_empty() => vec![],
@@ -369,16 +357,6 @@ fn room(batches: &[&Batch], submission: &Submission) -> Option<u64> {
 
 fn files_where(submission: &Submission, wanted: impl Fn(&Material) -> bool) -> Vec<usize> {
     (0..submission.files.len()).filter(|i| wanted(&submission.files[*i])).collect()
-}
-
-/// The matcher for a rule's patterns: `*` stays within a folder, `**` crosses them.
-pub fn glob_set(patterns: &[String]) -> Result<GlobSet, String> {
-    let mut set = GlobSetBuilder::new();
-    for pattern in patterns {
-        let glob = GlobBuilder::new(pattern).literal_separator(true).build();
-        set.add(glob.map_err(|error| error.to_string())?);
-    }
-    set.build().map_err(|error| error.to_string())
 }
 
 /// Criteria of one rule that are answered by the same kind of judge.
@@ -474,6 +452,13 @@ fn assignment(
     }
 }
 
+impl Rule {
+    /// Whether its questions about this work ask which findings the change did not cause.
+    pub fn asks_cause(&self, submission: &Submission) -> bool {
+        submission.change.is_some() && self.lines == Lines::Changed
+    }
+}
+
 /// Everything the reviewer could see and was asked, and the look; not severity, round, time or anything random.
 fn key(
     rule: &Rule,
@@ -503,6 +488,9 @@ fn key(
     // What stands around a change; where there is none, keys are what they always were.
     if let Some(context) = submission.context.as_ref().filter(|_| !checked) {
         parts.text("context").text(context.as_str());
+    }
+    if !checked && rule.asks_cause(submission) {
+        parts.text("caused by the change");
     }
     // The same for the first look.
     if look != FIRST_LOOK {

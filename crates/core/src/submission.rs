@@ -1,5 +1,6 @@
 //! What is handed in: outputs (files), notes, and the digest that names exactly these.
 
+use crate::accepting::Accepting;
 use crate::digest::{Digest, Parts};
 use crate::rule::Rule;
 use serde::{Deserialize, Serialize};
@@ -124,6 +125,9 @@ pub struct Submission {
     /// Whether it changes what later work is judged by: then it does not pass without a person.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub steers_gate: bool,
+    /// What is accepted of it although it fails.
+    #[serde(default, skip_serializing_if = "Accepting::is_empty")]
+    pub accepting: Accepting,
 }
 
 impl Submission {
@@ -152,6 +156,7 @@ impl Submission {
             rules_from: None,
             asks_person: false,
             steers_gate: false,
+            accepting: Accepting::default(),
         }
     }
 
@@ -163,10 +168,19 @@ impl Submission {
         Self { digest: parts.digest(), change: Some(change), context: Some(context), ..self }
     }
 
+    /// The same, judged beside what is accepted: its name covers that too.
+    pub fn accepting(self, accepting: Accepting) -> Self {
+        if accepting.is_empty() {
+            return self;
+        }
+        let digest = accepting.parts().text(self.digest.as_str()).digest();
+        Self { digest, accepting, ..self }
+    }
+
     /// Whether this is the same work, whatever stands around it: what tests or a session say may differ each time.
     pub fn is_same_work(&self, other: &Self) -> bool {
         match (&self.change, &other.change) {
-            (Some(one), Some(other)) => one == other,
+            (Some(one), Some(another)) => one == another && self.accepting == other.accepting,
             _ => self.digest == other.digest,
         }
     }

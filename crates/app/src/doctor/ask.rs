@@ -52,6 +52,7 @@ async fn answered(asking: &Asking<'_>, panelist: Panelist, folder: &Path) -> Res
         day_budget: Budget::default(),
         keep_contents_days: 0,
         rules_from: None,
+        baseline: std::sync::Arc::default(),
     };
     let ledger = Ledger::open(&folder.join(".countersign")).await?;
     let engine = Engine::new(planner, ledger, asking.guard.clone())?;

@@ -3,6 +3,7 @@
 use crate::Failure;
 use crate::project::Project;
 use crate::review_request::built_in_rules;
+use countersign_core::rule::Rule;
 use countersign_doors::run::judging::{Judging, ReviewConfigSource};
 use countersign_engine::engine::Judge;
 use std::path::Path;
@@ -31,7 +32,7 @@ impl TrustedJudges {
         let project = self.project.in_worktree(folder)?;
         let rules = match project.config.rules.is_empty() {
             true => built_in_rules()?,
-            false => project.config.rules.clone(),
+            false => project.config.rules.iter().map(Rule::about_whole_files).collect(),
         };
         let mut panelists = match &self.command {
             Some(command) if project.config.reviewer.is_none() && project.config.reviewers.is_empty() => {

@@ -132,7 +132,10 @@ async fn asked(base: &change::Base) -> Result<(Vec<Rule>, Planner), Failure> {
         Pipeline::Structured if project.config.rules.is_empty() => {
             (built_in_rules()?, project.planner(None)?)
         }
-        Pipeline::Structured => (project.config.rules.clone(), project.planner(None)?),
+        Pipeline::Structured => {
+            let rules = project.config.rules.iter().map(Rule::about_whole_files).collect();
+            (rules, project.planner(None)?)
+        }
     })
 }
 

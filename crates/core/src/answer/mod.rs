@@ -9,8 +9,9 @@ mod marked;
 mod remark;
 mod reviewed;
 mod rows;
+mod touched;
 
-pub use flaw::{Flaw, StatedFlaw, bounded_flaws, with_flaws};
+pub use flaw::{Flaw, MAX_FLAWS, StatedFlaw, bounded_flaws, with_flaws};
 pub use location::{Asked, Claim, Fingerprint, Location, Source, changed_lines};
 pub use marked::{Marked, MarkedRuling, Marker, read_marked, rule_marked};
 pub use remark::{Remark, objection, remarks, severity_word};
@@ -19,6 +20,7 @@ pub use reviewed::{
     rule_reviewed,
 };
 pub use rows::{Row, self_rulings};
+pub use touched::touched_lines;
 
 use crate::criterion::{Criterion, fold_name};
 use crate::outcome::NoVerdict;

@@ -1,7 +1,7 @@
 //! What a round looked at: which files were judged, which were not, and why.
 
 use super::Round;
-use crate::plan::{Reuse, ReviewerKind};
+use crate::plan::{Exclusions, Reuse, ReviewerKind};
 use crate::submission::{Content, Form, Material};
 use crate::text::{counted, visible_line};
 use std::collections::HashMap;
@@ -24,6 +24,8 @@ pub struct Coverage {
     pub judged: usize,
     /// Files that no rule is about.
     pub not_covered: Vec<String>,
+    /// Files that the rules would be about, but for their `exclude`.
+    pub excluded: Vec<String>,
     /// Files that a rule is about and no reviewer can see.
     pub not_seen: Vec<NotSeen>,
 }
@@ -67,11 +69,15 @@ impl Coverage {
             files: 0,
             judged: 0,
             not_covered: vec![],
+            excluded: vec![],
             not_seen: vec![],
         };
+        let exclusions = Exclusions::of(&round.rules).ok();
+        let is_excluded = |path: &str| exclusions.as_ref().is_some_and(|exclusions| exclusions.has(path));
         for file in submission.files.iter().filter(own) {
             coverage.files += 1;
             match looked_at.get(file.path.as_str()) {
+                None if is_excluded(&file.path) => coverage.excluded.push(file.path.clone()),
                 None => coverage.not_covered.push(file.path.clone()),
                 Some(Look::Judged) => coverage.judged += 1,
                 Some(look) => {
@@ -103,6 +109,7 @@ impl Coverage {
         };
         let name = |path: &String| visible_line(path).into_owned();
         part(&mut out, "not covered by any rule", self.not_covered.iter().map(name).collect());
+        part(&mut out, "excluded", self.excluded.iter().map(name).collect());
         for (allowed, what) in [(false, "not seen"), (true, "passed unseen")] {
             let files = self.not_seen.iter().filter(|file| file.allowed == allowed);
             let names = files.map(|file| format!("{} ({})", name(&file.path), visible_line(&file.why)));
@@ -131,6 +138,7 @@ mod tests {
             files: 44,
             judged: 44 - not_covered.len() - not_seen.len(),
             not_covered: not_covered.iter().map(|path| (*path).to_owned()).collect(),
+            excluded: vec![],
             not_seen: not_seen
                 .iter()
                 .map(|(path, allowed)| NotSeen {
@@ -154,6 +162,10 @@ mod tests {
                 coverage(&["a", "b", "c", "d", "e\n"], &[("x.bin", false), ("y.png", true)]),
                 "judged 37 of 44 changed files since 1a2b3c4d; 5 not covered by any rule: a, b, c and 2 more; \
                  1 not seen: x.bin (it is not text); 1 passed unseen: y.png (it is not text)",
+            ),
+            (
+                Coverage { judged: 43, excluded: vec!["v/x".into()], ..coverage(&[], &[]) },
+                "judged 43 of 44 changed files since 1a2b3c4d; 1 excluded: v/x",
             ),
             (
                 Coverage { base: None, is_change: false, files: 1, judged: 1, ..coverage(&[], &[]) },

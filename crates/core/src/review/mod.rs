@@ -4,6 +4,7 @@
 //! - [`step`] decides: from the state and an input to events. Verdicts and outcomes are events, never computed again.
 //! - [`due`] says what must be done now, from the state alone; also after a crash.
 
+mod accepted;
 mod actor;
 mod apply;
 mod basis;
@@ -19,6 +20,7 @@ mod statement;
 mod step;
 mod verdict;
 
+pub use accepted::Accepted;
 pub use actor::{Actor, ActorKind, Channel, Evidence, Signature};
 pub use apply::{apply, fold};
 pub use basis::{Bases, Basis, NewNotes, Standing};
@@ -241,7 +243,16 @@ impl Review {
                 return None;
             }
             let files = &round.submission.files;
-            Some(judge::finding(&self.rules, files, assignment, key, &given.answer, place.ruling))
+            let mut finding =
+                judge::finding(&self.rules, files, assignment, key, &given.answer, place.ruling);
+            // What is accepted of it is listed apart.
+            let is_accepted = |flaw: usize| {
+                let mut accepted = round.judgement.accepted.iter();
+                accepted.any(|one| one.finding == *place && one.flaw == flaw)
+            };
+            let mut flaw = 0..;
+            finding.flaws.retain(|_| flaw.next().is_some_and(|flaw| !is_accepted(flaw)));
+            Some(finding)
         };
         list(&round.judgement).iter().filter_map(spell).collect()
     }

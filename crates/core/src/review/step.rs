@@ -352,12 +352,14 @@ fn confirmed(review: &Review, n: u32, found: Confirmation, now_ms: i64) -> Resul
     let round = round.ok_or(Refused::NotNow("the round is not ready to be judged"))?;
     let (end, judgement) = verdict(review, round);
     let end = if found == Confirmation::Changed { RoundEnd::Stale } else { end };
+    let excepted = judgement.needs_person(&round.submission);
     let ended = Event::RoundJudged { round: n, end, judgement, at_ms: now_ms };
     let after = apply(review.clone(), &ended);
     let mut events = vec![ended];
     // A stale round needs no decision.
     let Submission { asks_person, steers_gate, .. } = round.submission;
-    if (asks_person && end != RoundEnd::Stale) || (steers_gate && end == RoundEnd::Pass) {
+    let last_word = steers_gate || excepted;
+    if (asks_person && end != RoundEnd::Stale) || (last_word && end == RoundEnd::Pass) {
         events.push(Event::PersonAsked { round: n });
     } else {
         events.extend(settlement(&after, end).map(|outcome| Event::Settled { outcome }));

@@ -11,7 +11,21 @@ pub const HEADINGS: &[(&str, &[&str])] = &[
     ("Decide (people only, recorded)", &["approve", "reject", "fix", "skip", "unblock", "withdraw"]),
     ("Look", &["status", "show", "log", "costs", "watch", "tui", "reconcile", "ledger"]),
     ("Doors", &["run", "retry", "output", "stop", "task", "hook", "qr", "mcp", "serve"]),
-    ("Set up", &["init", "trust", "doctor", "validate", "config", "notify", "demo", "completions", "help"]),
+    (
+        "Set up",
+        &[
+            "init",
+            "baseline",
+            "trust",
+            "doctor",
+            "validate",
+            "config",
+            "notify",
+            "demo",
+            "completions",
+            "help",
+        ],
+    ),
 ];
 
 /// The gate between "the agent says it is done" and "it is done".
@@ -67,6 +81,8 @@ pub enum Color {
 pub enum Command {
     /// Write a first countersign.yml for this project, or set up an agent (--agent)
     Init(init::InitOptions),
+    /// Record today's findings, so that only new ones block
+    Baseline(baseline::BaselineOptions),
     /// Say once how work is judged here: gates use nothing else (people only)
     Trust(trust::TrustOptions),
     /// Check that everything a review needs is in place
@@ -166,6 +182,7 @@ pub async fn dispatch(
         Command::Unblock(options) => decide::run(&global, options, Action::Unblock).await,
         Command::Withdraw(options) => decide::withdraw(&global, options).await,
         Command::Init(options) => init::run(&global, &options, printer).await,
+        Command::Baseline(options) => baseline::run(&global, options, printer, cancel).await,
         Command::Trust(options) => trust::run(&options, printer).await,
         Command::Doctor(options) => doctor::run(&global, options, printer, cancel).await,
         Command::Run(options) => run::run(&global, *options, printer, cancel).await,

@@ -35,6 +35,7 @@ macro_rules! topics {
 
 const TOPICS: &[Topic] = topics! {
     "configuration" "configuration.md" "every key of countersign.yml";
+    "adoption" "adoption.md" "an existing project: only what is new blocks";
     "reviewers" "reviewers.md" "who judges: agent programs, services, commands, checks, the author";
     "gates" "gates.md" "what gates judge by, and what the author of the work cannot choose";
     "hooks" "hooks.md" "keep an agent working until its work passes";

@@ -2,6 +2,7 @@
 
 #[cfg(debug_assertions)]
 mod ask_fixture;
+mod baseline;
 mod command;
 mod complete;
 mod config;

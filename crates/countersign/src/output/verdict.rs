@@ -3,6 +3,7 @@
 use super::excerpt::push_excerpt;
 use super::style::{bold, dim, paint_outcome, paint_severity};
 use crate::terminal;
+use countersign_app::answer::v1::baseline::{Accepted, AcceptedKind, BaselineFinding, Excepted};
 use countersign_app::answer::v1::{Assignment, Finding, PassedAfterNotes, Review, Verdict};
 use countersign_core::criterion::Severity;
 use countersign_core::judge::RoundEnd;
@@ -12,6 +13,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// How many names are listed before the others are only counted.
 const LISTED: usize = 5;
+/// How many findings that do not block are shown, beside those of the baseline.
+const ACCEPTED_SHOWN: usize = 20;
 const INDENT: &str = "         ";
 
 pub fn outcome_words(standing: Option<Outcome>) -> String {
@@ -28,6 +31,8 @@ pub fn verdict_text(verdict: &Verdict, next: &[String], named: bool) -> String {
     push_findings(&mut out, &verdict.findings, None, named);
     let heading = "These findings do not block this round:";
     push_findings(&mut out, &verdict.waived, Some(heading), named);
+    push_accepted(&mut out, &verdict.accepted);
+    push_fixed(&mut out, &verdict.baseline_fixed);
     for left_out in &verdict.left_out {
         out.push_str(&format!("\nleft out: {}\n", visible_line(&left_out.words)));
     }
@@ -63,6 +68,38 @@ pub fn verdict_text(verdict: &Verdict, next: &[String], named: bool) -> String {
     out
 }
 
+/// What does not block, a line each. Of the baseline only how much it is: it is in a file that people review.
+fn push_accepted(out: &mut String, accepted: &[Accepted]) {
+    let shown = accepted.iter().filter(|one| one.by != AcceptedKind::Baseline);
+    for (n, one) in shown.enumerate() {
+        if n == ACCEPTED_SHOWN {
+            let more = accepted.iter().filter(|one| one.by != AcceptedKind::Baseline).count() - n;
+            out.push_str(&format!("\nand {more} more that do not block\n"));
+            break;
+        }
+        let criterion = one.finding.criterion.as_deref().unwrap_or("the whole");
+        let why = match &one.exception {
+            None => "already there".to_owned(),
+            Some(Excepted { line, reason, is_given, .. }) => {
+                let new = if *is_given { "" } else { "new, a person has the last word; " };
+                format!("exception in line {line}: {new}because {reason}")
+            }
+        };
+        let words = one.flaw.words();
+        let first = words.lines().next().unwrap_or_default();
+        let line = format!("{criterion} ({}): {first} [{why}]", one.finding.rule);
+        out.push_str(&format!("\n{} {}\n", dim("does not block:"), visible_line(&line)));
+    }
+}
+
+fn push_fixed(out: &mut String, fixed: &[BaselineFinding]) {
+    if fixed.is_empty() {
+        return;
+    }
+    let count = counted(fixed.len(), "finding of the baseline is", "findings of the baseline are");
+    out.push_str(&format!("\n{count} fixed: countersign baseline --prune takes what is fixed out\n"));
+}
+
 fn totals(verdict: &Verdict, standing: Option<Outcome>) -> String {
     let (mut words, findings) = (outcome_words(standing), &verdict.findings);
     if standing == Some(Outcome::Passed) && !verdict.passed_after_notes.is_empty() {
@@ -82,6 +119,16 @@ fn totals(verdict: &Verdict, standing: Option<Outcome>) -> String {
     if !verdict.waived.is_empty() {
         let count = counted(verdict.waived.len(), "finding does", "findings do");
         words.push_str(&format!("; {count} not block"));
+    }
+    let count = |by: AcceptedKind| verdict.accepted.iter().filter(|accepted| accepted.by == by).count();
+    for (count, one, several) in [
+        (count(AcceptedKind::AlreadyThere), "already there", "already there"),
+        (count(AcceptedKind::Baseline), "in the baseline", "in the baseline"),
+        (count(AcceptedKind::Exception), "exception", "exceptions"),
+    ] {
+        if count > 0 {
+            words.push_str(&format!("; {}", counted(count, one, several)));
+        }
     }
     words
 }

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on should say where")]
 
+mod adoption;
 mod ask;
 mod bad_configuration;
 mod budget;

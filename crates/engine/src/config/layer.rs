@@ -9,7 +9,7 @@ use super::service::{self, WrittenContext, WrittenReview};
 use super::settings::{Origin, check_patterns};
 use super::written::{
     WrittenBlocking, WrittenLimits, WrittenPolicy, WrittenProject, WrittenQr, WrittenRedaction,
-    WrittenReviewer, WrittenRule, WrittenUser,
+    WrittenReviewer, WrittenUser,
 };
 use crate::yaml::{self, At, Diagnostic, Document, FileBytes, Given, List, ProblemList};
 use countersign_core::rule::Rule;
@@ -55,7 +55,7 @@ pub(super) fn project(file: &FileBytes, check_problem: CheckProblem<'_>) -> Resu
         let message = "the file has no `version`";
         sink.report_with_hint("missing-key", &start, message, "begin it with `version: 1`");
     }
-    let rules = project_rules(&mut sink, written.rules.as_ref(), &start, check_problem);
+    let rules = project_rules(&mut sink, &written, &start, check_problem);
     let sections = Sections {
         policy: section(written.policy),
         limits: section(written.limits),
@@ -106,11 +106,11 @@ fn explain_wrong_file(sink: &mut ProblemList, key: &str, file: &str, hint: &str)
 
 fn project_rules(
     sink: &mut ProblemList,
-    written: Option<&List<WrittenRule>>,
+    written: &WrittenProject,
     start: &Range<usize>,
     check_problem: CheckProblem<'_>,
 ) -> Vec<(Rule, RuleSource)> {
-    let Some(at) = written else {
+    let Some(at) = &written.rules else {
         sink.report_with_hint("no-rules", start, "the file has no `rules`, so it asks nothing", MINIMAL);
         return Vec::new();
     };
@@ -118,7 +118,7 @@ fn project_rules(
     if at.value.is_some() && list.is_empty() {
         sink.report_with_hint("no-rules", &at.span, "`rules` is empty, so it asks nothing", MINIMAL);
     }
-    rules(sink, list, check_problem)
+    rules(sink, list, &written.exclude, check_problem)
 }
 
 impl Layer {

@@ -38,6 +38,9 @@ pub(super) struct WrittenProject {
     pub version: Option<At<Version>>,
     /// Who may be asked, in order of preference. Replaces the list of the user's own file.
     pub reviewers: Option<List<WrittenReviewer>>,
+    /// Files that no rule is about: glob patterns, relative to the project's root.
+    #[serde(default)]
+    pub exclude: Given<Vec<At<String>>>,
     /// What is asked about which files.
     #[schemars(required, length(min = 1))]
     pub rules: Option<List<WrittenRule>>,
@@ -176,6 +179,13 @@ pub(super) struct WrittenRule {
     /// Which files: glob patterns, relative to the project's root. `**` stands for any number of folders.
     #[schemars(required, length(min = 1))]
     pub r#for: Option<List<String>>,
+    /// Files that the rule is not about, although they match `for`: glob patterns. Those of the whole project count too.
+    #[serde(default)]
+    pub exclude: Given<Vec<At<String>>>,
+    /// Of a change: `changed` for findings that the change caused, and those in lines that it touched; `file` for all that is found.
+    #[serde(default)]
+    #[schemars(extend("default" = "changed"))]
+    pub lines: Given<WrittenLines>,
     /// One question for `all` matching files together, one for each `file`, or `fit`: all where they fit the reviewer, otherwise each.
     #[serde(default)]
     #[schemars(extend("default" = "all"))]
@@ -192,6 +202,17 @@ pub(super) struct WrittenRule {
     /// What must be true.
     #[schemars(required, length(min = 1))]
     pub criteria: Option<List<WrittenCriterion>>,
+}
+
+/// Which findings about a change block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[schemars(rename = "Lines")]
+#[serde(rename_all = "snake_case")]
+pub(super) enum WrittenLines {
+    /// Those that the change caused, and those in lines that it touched. Others are shown as already there.
+    Changed,
+    /// All.
+    File,
 }
 
 /// How files are put into questions.

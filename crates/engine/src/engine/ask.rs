@@ -15,7 +15,7 @@ use countersign_core::answer::{self, Answer, Asked, Marked, MarkedRuling, Source
 use countersign_core::ids::{CallId, ReviewId};
 use countersign_core::outcome::NoVerdict;
 use countersign_core::plan::{Assignment, CHECKS};
-use countersign_core::prompt::{self, Body, ShownFile};
+use countersign_core::prompt::{self, Body, Shape, ShownFile};
 use countersign_core::redact::Counts;
 use countersign_core::review::Confirmation;
 use countersign_core::rule::Rule;
@@ -50,6 +50,7 @@ pub(super) struct Asking {
 pub(super) struct Worded {
     pub system_prompt: String,
     pub payload: String,
+    pub shape: Shape,
     pub shown: Vec<ShownFile>,
     pub redacted: Counts,
 }
@@ -257,7 +258,7 @@ impl Engine {
         Brief {
             call: asking.call.clone(),
             rule: asking.rules.get(assignment.rule).map(|rule| rule.name.clone()).unwrap_or_default(),
-            asks: Asks::Rulings,
+            asks: Asks::Rulings(question.shape),
             target: assignment.target.clone(),
             criteria: assignment.asks(&asking.rules).cloned().collect(),
             system_prompt,
@@ -330,7 +331,10 @@ impl Engine {
                     return None;
                 }
                 let Ok(Body::Text(text)) = workspace::read_body_now(&root, file) else { return None };
-                Some(Source { text, changed: change.as_ref().and_then(|change| change.shown_lines(path)) })
+                let change = change.as_ref();
+                let changed = change.and_then(|change| change.shown_lines(path));
+                let touched = change.and_then(|change| change.touched_lines(path));
+                Some(Source { text, changed, touched })
             };
             answer.check_locations(&asked, |path| {
                 read.entry(path.to_owned()).or_insert_with(|| source(path)).clone()

@@ -135,7 +135,9 @@ impl Engine {
             let (root, evidence) = (&self.0.planner.root, round.submission.evidence.clone());
             request.change = Some(SubmittedChange::again(root, of, context.clone(), evidence).await?);
         }
-        self.0.planner.prepare_for(request, round.submission.notes.clone(), &reviewers).await
+        let again = self.0.planner.prepare_for(request, round.submission.notes.clone(), &reviewers).await?;
+        let submission = again.submission.accepting(round.submission.accepting.clone());
+        Ok(Prepared { submission, ..again })
     }
 
     /// The document of a self-review that is waited for, without how to hand it in, and its token.

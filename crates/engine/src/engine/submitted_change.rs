@@ -3,8 +3,8 @@
 use super::panel::Panelist;
 use super::{EngineError, Planner, Prepared, Result};
 use crate::reviewer::Failed;
-use crate::workspace::{self, Change, ChangeWanted, Changed, ChangedFile, Shape};
-use countersign_core::answer::changed_lines;
+use crate::workspace::{self, Change, ChangeWanted, Changed, ChangedFile, FileKind, Shape};
+use countersign_core::answer::{changed_lines, touched_lines};
 use countersign_core::digest::Digest;
 use countersign_core::outcome::NoVerdict;
 use countersign_core::plan::{Assignment, MayStayUnseen};
@@ -107,6 +107,18 @@ impl SubmittedChange {
     pub(super) fn shown_lines(&self, path: &str) -> Option<Vec<RangeInclusive<u64>>> {
         let file = self.change.files.iter().find(|file| file.path == path)?;
         (!file.is_cut).then(|| changed_lines(&file.patch))
+    }
+
+    /// The lines of a file that the change touched; none where that is not known for sure: a file with another name or mode
+    /// is another file as a whole.
+    pub(super) fn touched_lines(&self, path: &str) -> Option<Vec<RangeInclusive<u64>>> {
+        let file = self.change.files.iter().find(|file| file.path == path)?;
+        let header = file.patch.lines().take_while(|line| !line.starts_with("@@ "));
+        let is_plain = file.kind == FileKind::Modified
+            && file.content == Content::Text
+            && !(file.is_cut || file.is_binary)
+            && !header.into_iter().any(|line| line.starts_with("old mode "));
+        is_plain.then(|| touched_lines(&file.patch))
     }
 
     /// Why a question about these files is not put to a reviewer.

@@ -236,7 +236,16 @@ impl QualityGate {
         let panel = Panel::new(panelist.into_iter().collect(), work.root.path(), 1, &Surroundings::default());
         let (root, redaction, day_budget) = (work.root.clone(), Redaction::off(), Budget::default());
         (
-            Planner { root, panel, bounds, redaction, day_budget, keep_contents_days: 0, rules_from: None },
+            Planner {
+                root,
+                panel,
+                bounds,
+                redaction,
+                day_budget,
+                keep_contents_days: 0,
+                rules_from: None,
+                baseline: Arc::default(),
+            },
             ends,
         )
     }

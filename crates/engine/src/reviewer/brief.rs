@@ -15,7 +15,8 @@ use std::time::Duration;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Asks {
-    Rulings,
+    /// Rulings, in this shape.
+    Rulings(Shape),
     /// Something else, in this shape.
     Consultation(Shape),
 }
@@ -75,8 +76,7 @@ impl Brief {
 
     pub fn shape(&self) -> Shape {
         match self.asks {
-            Asks::Rulings => Shape::RULINGS,
-            Asks::Consultation(shape) => shape,
+            Asks::Rulings(shape) | Asks::Consultation(shape) => shape,
         }
     }
 

@@ -132,7 +132,7 @@ fn brief_json(brief: &Brief, model: Option<&str>) -> Value {
         })
         .collect();
     let assignment = match brief.asks {
-        Asks::Rulings => json!({ "rule": brief.rule, "file": brief.file(), "criteria": criteria }),
+        Asks::Rulings(_) => json!({ "rule": brief.rule, "file": brief.file(), "criteria": criteria }),
         Asks::Consultation(_) => json!({ "consult": brief.rule }),
     };
     json!({

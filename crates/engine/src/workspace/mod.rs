@@ -13,8 +13,8 @@ mod watch;
 mod write;
 
 pub use change::{
-    Change, ChangeError, ChangeLimits, ChangeWanted, ChangedFile, FileKind, Shape, change, fingerprint,
-    is_gate_file, listed, summary,
+    BASELINE, Change, ChangeError, ChangeLimits, ChangeWanted, ChangedFile, FileKind, Shape, change,
+    fingerprint, is_gate_file, listed, summary,
 };
 pub use gather::gather;
 pub use held::{GuardedFile, HeldFiles};

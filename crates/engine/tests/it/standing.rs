@@ -119,6 +119,7 @@ async fn play(script: &[Try]) {
         day_budget: Budget::default(),
         keep_contents_days: 0,
         rules_from: None,
+        baseline: std::sync::Arc::default(),
     };
     let engine = Engine::new(planner(vec![]), Ledger::in_memory(), GuardProgram("/no/guard".into())).unwrap();
     let mut all: BTreeMap<u8, Known> = BTreeMap::new();

@@ -2,6 +2,7 @@
 //!
 //! The comments are the descriptions in schemas and in docs/json.md. Fields that are skipped are for text alone.
 
+pub mod baseline;
 mod costs;
 mod envelope;
 mod judged;

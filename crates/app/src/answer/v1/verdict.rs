@@ -1,5 +1,6 @@
 //! A review as it is now: the answer of `review`, `show`, `rule` and the decisions; and the answer of `dispute`.
 
+use super::baseline::{Accepted, BaselineFinding};
 use super::review::{Assignment, Cost, Finding, LeftOut, PassedAfterNotes, Review};
 use crate::spent::Spent;
 use countersign_core::ids::ReviewId;
@@ -22,6 +23,10 @@ pub struct Verdict {
     pub findings: Vec<Finding>,
     /// Failures that do not block in this attempt.
     pub waived: Vec<Finding>,
+    /// What is wrong and does not block: it was there before the change, or the baseline or an exception accepts it.
+    pub accepted: Vec<Accepted>,
+    /// What the baseline has and is not found any more.
+    pub baseline_fixed: Vec<BaselineFinding>,
     /// Earlier findings that this submission left out: it does not pass for that. They are also in `findings`.
     pub left_out: Vec<LeftOut>,
     /// Criteria that failed on the same files and passed only after new notes. This costs an attempt.
@@ -66,6 +71,8 @@ pub struct Coverage {
     pub judged: usize,
     /// Files that no rule is about.
     pub not_covered: Vec<String>,
+    /// Files that the rules would be about, but for their `exclude`.
+    pub excluded: Vec<String>,
     /// Files that a rule is about and no reviewer can see.
     pub not_seen: Vec<NotSeen>,
     /// All of it in one line.
@@ -87,11 +94,12 @@ impl Coverage {
     fn of(round: &Round) -> Self {
         let coverage = review::Coverage::of(round);
         let words = coverage.words();
-        let review::Coverage { base, files, judged, not_covered, not_seen, .. } = coverage;
+        let review::Coverage { base, files, judged, not_covered, excluded, not_seen, .. } = coverage;
         let not_seen =
             not_seen.into_iter().map(|review::NotSeen { path, why, allowed }| NotSeen { path, why, allowed });
         let rules_from = round.submission.rules_from.clone();
-        Self { base, rules_from, files, judged, not_covered, not_seen: not_seen.collect(), words }
+        let not_seen = not_seen.collect();
+        Self { base, rules_from, files, judged, not_covered, excluded, not_seen, words }
     }
 }
 
@@ -135,6 +143,8 @@ impl Verdict {
             review: stored.into(),
             findings: review.findings().into_iter().map(Finding::from).collect(),
             waived: review.waived().into_iter().map(Finding::from).collect(),
+            accepted: review.accepted().into_iter().map(Accepted::from).collect(),
+            baseline_fixed: review.fixed_debts().into_iter().map(BaselineFinding::from).collect(),
             left_out: round.into_iter().flat_map(|round| &round.left_out).map(LeftOut::from).collect(),
             passed_after_notes: review.passed_after_notes().map(PassedAfterNotes::from).collect(),
             fixed: fixed.collect(),

@@ -13,7 +13,7 @@ use countersign_core::text::{counted, neutralise_name};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-pub use gate_files::is_gate_file;
+pub use gate_files::{BASELINE, is_gate_file};
 pub use gather::{ChangeError, ChangeWanted, change, fingerprint, listed};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
