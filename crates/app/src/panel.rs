@@ -86,11 +86,15 @@ impl Project {
             let program = ProgramReviewer::plain(program);
             return Ok(Some(self.asked(name, agent(&program), &program.asked)));
         }
+        if let Some(service) = config::short_service(name) {
+            let service = service.map_err(|words| Failure::usage(format!("--reviewer: {words}")))?;
+            return Ok(Some(self.asked(name, self.service(&service), &service.asked)));
+        }
         match name {
             "self" => Ok(Some(self.panelist(name, Judge::SelfReview))),
             "checks" => Ok(None),
             _ => Err(Failure::usage(format!("unknown reviewer `{name}`")).hint(format!(
-                "for example {}, command:./judge.sh, or text:./review.sh",
+                "for example {}, anthropic:MODEL, openai:MODEL@URL, command:./judge.sh, or text:./review.sh",
                 PROGRAMS.reviewer_names()
             ))),
         }

@@ -3,6 +3,7 @@
 pub mod agents;
 pub mod compose;
 pub mod detect;
+pub mod packs;
 mod patterns;
 #[cfg(test)]
 mod tests;

@@ -4,6 +4,7 @@ use crate::project;
 use countersign_testkit::{Judge, Project, Repository};
 
 mod accepted;
+mod local;
 
 const CONFIG: &str = "version: 1\n\
     reviewers: [{name: judge, use: command, command: [./judge.sh]}]\n\

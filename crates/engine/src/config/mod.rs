@@ -29,7 +29,7 @@ pub use notify::{DEFAULT_WEBHOOK_SECONDS, NotifyConfig, WebhookConfig};
 pub use resolve::{Config, resolve};
 pub use reviewers::{
     AUTO, AskSettings, CommandReviewer, KeySource, PROGRAM_CONCURRENCY, ProgramReviewer, ReviewerConfig,
-    ReviewerKind, SERVICE_CONCURRENCY, Sees, ServiceReviewer,
+    ReviewerKind, SERVICE_CONCURRENCY, Sees, ServiceReviewer, short_service,
 };
 pub use rules::{CheckProblem, RuleSource};
 pub use service::{
