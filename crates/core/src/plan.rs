@@ -6,7 +6,7 @@
 use crate::criterion::Criterion;
 use crate::digest::{Digest, Key, Parts};
 use crate::prompt::{DIFF_BYTES_MAX, PROMPT_VERSION};
-use crate::rule::{Each, Lines, Rule, Scope};
+use crate::rule::{Each, Rule, Scope};
 use crate::submission::{Content, Form, Material, OutputKind, Submission};
 use serde::{Deserialize, Serialize};
 use std::collections::{HashMap, HashSet};
@@ -449,13 +449,6 @@ fn assignment(
         files: files.to_vec(),
         candidates: batch.judges.iter().map(candidate).collect(),
         not_seen: false,
-    }
-}
-
-impl Rule {
-    /// Whether its questions about this work ask which findings the change did not cause.
-    pub fn asks_cause(&self, submission: &Submission) -> bool {
-        submission.change.is_some() && self.lines == Lines::Changed
     }
 }
 

@@ -26,10 +26,10 @@ pub struct Flaw {
     #[serde(default)]
     pub outside_change: bool,
     /// Whether the change left the lines as they were: it neither wrote nor moved them, nor removed what stood beside them.
-    #[serde(default, skip_serializing_if = "crate::is_default")]
+    #[serde(default)]
     pub untouched: bool,
     /// Whether the change caused it, as far as its reviewer said so. Without that it counts as caused.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     pub caused_by_change: Option<bool>,
     /// The place the reviewer named, and why it does not hold.
     #[serde(default)]

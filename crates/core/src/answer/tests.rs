@@ -197,7 +197,7 @@ fn rulings_on_record_open_with_findings_and_without() {
     let mut answer = Answer { rulings: vec![ruling], ..Answer::default() };
     answer.rulings[0].flaws = vec![stated.flaw()];
     let asked = Asked { about: "a".into(), files: vec!["a".into()], root: "/p".into() };
-    answer.check_locations(&asked, |_| Some(Source { text: "x\ny\n".into(), changed: None }));
+    answer.check_locations(&asked, |_| Some(Source { text: "x\ny\n".into(), changed: None, touched: None }));
     let written = serde_json::to_value(&answer).unwrap();
     let finding = &written["rulings"][0]["findings"][0];
     assert_eq!(finding["location"], serde_json::json!({ "file": "a", "line": 2, "end_line": null }));

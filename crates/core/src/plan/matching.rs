@@ -1,8 +1,8 @@
 //! Which files a rule is about, which it leaves out, and which it lets pass unseen, by their paths.
 
 use super::PlanError;
-use crate::rule::{MEDIA, Rule, Scope};
-use crate::submission::Content;
+use crate::rule::{Lines, MEDIA, Rule, Scope};
+use crate::submission::{Content, Submission};
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 
 /// The files of a rule that may pass although no reviewer sees them.
@@ -53,6 +53,11 @@ fn patterns_of(rule: &Rule, patterns: &[String]) -> Result<GlobSet, PlanError> {
 }
 
 impl Rule {
+    /// Whether its questions about this work ask which findings the change did not cause.
+    pub fn asks_cause(&self, submission: &Submission) -> bool {
+        submission.change.is_some() && self.lines == Lines::Changed
+    }
+
     /// Matches the files that it is about, by their paths; of a scope without patterns those that it does not exclude.
     pub fn matcher(&self) -> Result<impl Fn(&str) -> bool + use<>, PlanError> {
         let scope = match &self.scope {

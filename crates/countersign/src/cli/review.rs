@@ -5,6 +5,7 @@ use super::{Failure, Global};
 use crate::output::{Answer, Printer, verdict_text};
 use clap::Args;
 use countersign_app::authority::FlagsFrom;
+use countersign_app::change::Base;
 use countersign_app::project::{Project, current_folder};
 use countersign_app::review;
 use countersign_app::review_request::{Narrowed, ReviewRequest, Words};
@@ -125,30 +126,7 @@ pub async fn run(
     }
     let mut warnings = vec![];
     let flags = Flags { config: global.config.clone(), reviewer: options.reviewer.clone() };
-    let named = match &options.since {
-        Some(since) => Some(review::since(since).await?),
-        None => options.base.clone(),
-    };
-    let (mut project, base) = match is_change {
-        false if options.gate => {
-            let project = Project::for_gate(current_folder()?, &flags, FlagsFrom::Caller).await?;
-            warnings.extend(project.notices());
-            (project, None)
-        }
-        false => (Project::find(global.config.as_deref(), options.reviewer.clone())?, None),
-        true => {
-            let named = named.as_deref();
-            let base = match options.gate {
-                true => review::gate_base(&flags, named).await?,
-                false if options.staged => review::staged_base(&flags, named).await?,
-                false => {
-                    let from_worktree = options.config_from == Some(ConfigFrom::Worktree);
-                    review::base(&flags, named, from_worktree).await?
-                }
-            };
-            (base.project.clone(), Some(base))
-        }
-    };
+    let (mut project, base) = project_and_base(&flags, &options, is_change, &mut warnings).await?;
     project.author = options.author.or(project.author);
     let project = project.beside_gate().await;
     let staged = match options.staged {
@@ -174,7 +152,35 @@ pub async fn run(
     if let Some(staged) = &staged {
         staged.require_unchanged().await?;
     }
-    answer(&project, &engine, &ticket, &stored, printer, cancel, &again(&options), warnings).await
+    answer(&project, &engine, (&ticket, &stored), printer, cancel, &again(&options), warnings).await
+}
+
+/// By what it is judged, and what a change is against.
+async fn project_and_base(
+    flags: &Flags,
+    options: &ReviewOptions,
+    is_change: bool,
+    warnings: &mut Vec<String>,
+) -> Result<(Project, Option<Base>), Failure> {
+    if !is_change {
+        let project = match options.gate {
+            true => Project::for_gate(current_folder()?, flags, FlagsFrom::Caller).await?,
+            false => Project::find(flags.config.as_deref(), options.reviewer.clone())?,
+        };
+        warnings.extend(project.notices());
+        return Ok((project, None));
+    }
+    let since = match &options.since {
+        Some(since) => Some(review::since(since).await?),
+        None => None,
+    };
+    let named = since.as_deref().or(options.base.as_deref());
+    let base = match options.gate {
+        true => review::gate_base(flags, named).await?,
+        false if options.staged => review::staged_base(flags, named).await?,
+        false => review::base(flags, named, options.config_from == Some(ConfigFrom::Worktree)).await?,
+    };
+    Ok((base.project.clone(), Some(base)))
 }
 
 /// Waits for the end of a round, prints the answer and notes that it was read.
@@ -188,15 +194,14 @@ pub async fn conclude(
     warnings: Vec<String>,
 ) -> Result<Answer, Failure> {
     let stored = printer.during(engine, engine.wait(ticket, cancel)).await?;
-    answer(project, engine, ticket, &stored, printer, cancel, again, warnings).await
+    answer(project, engine, (ticket, &stored), printer, cancel, again, warnings).await
 }
 
-#[expect(clippy::too_many_arguments, reason = "what a finished round and its answer are made of")]
+/// Prints the answer of a round that has ended.
 async fn answer(
     project: &Project,
     engine: &Engine,
-    ticket: &Ticket,
-    stored: &Stored,
+    (ticket, stored): (&Ticket, &Stored),
     printer: &Printer,
     cancel: &CancellationToken,
     again: &str,

@@ -1,6 +1,7 @@
 //! From nothing to a verdict: a model on this machine behind a server that does not stream, and a key alone.
 
 use crate::project;
+use countersign_testkit::{Repository, Running};
 use serde_json::{Value, json};
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -98,6 +99,32 @@ fn issue_20_thirty_documents_and_a_local_model_take_two_commands() {
     let json = project.run(&["review", "--json"]).exits(1).json();
     assert_eq!(json["findings"][0]["file"], "docs/page-7.md");
     assert_eq!(*asked.lock().unwrap(), 31);
+}
+
+#[test]
+fn issue_20_one_command_holds_an_agent_until_its_work_passes() {
+    let (url, asked) = plain_server(chat);
+    let project = project();
+    let repository = Repository::at(project.root());
+    project.write("README.md", "# A\n\nA sentence.\n");
+    repository.commit("first");
+    let reviewer = format!("openai:tiny@{url}");
+    project.type_in(&["init", "--agent", "claude", "--hook", "--reviewer", &reviewer]);
+    repository.commit("set up");
+    let stop = |session: &str| {
+        let input = json!({
+            "session_id": session, "transcript_path": null, "cwd": project.root(), "hook_event_name": "Stop",
+            "stop_hook_active": false, "last_assistant_message": "I am done.",
+        });
+        let mut command = project.command(&["hook", "claude"]);
+        Running::fed(&mut command, input.to_string().as_bytes()).wait().exits(0).stdout
+    };
+    assert!(!stop("s-1").contains("\"block\""));
+    project.write("README.md", "# A\n\nBAD\n");
+    assert!(stop("s-1").contains("\"decision\":\"block\""));
+    project.write("README.md", "# A\n\nAnother sentence.\n");
+    assert!(!stop("s-1").contains("\"block\""));
+    assert_eq!(*asked.lock().unwrap(), 2);
 }
 
 #[test]

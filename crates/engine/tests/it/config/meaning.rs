@@ -5,7 +5,7 @@ use countersign_core::check::{Check, RunCheck};
 use countersign_core::cost::Price;
 use countersign_core::criterion::{Criterion, Severity};
 use countersign_core::policy::{Attempts, Blocking, Overrides, Policy};
-use countersign_core::rule::{Each, Rule, Scope};
+use countersign_core::rule::{Each, Lines, Rule, Scope};
 use countersign_engine::config::{
     AskSettings, CommandReviewer, Config, ContextConfig, Environment, FileBytes, Flags, KeySource, Limits,
     PROGRAM_CONCURRENCY, Pipeline, Problems, ProgramReviewer, ReviewerKind, SERVICE_CONCURRENCY, Sees,
@@ -75,6 +75,8 @@ rules:
         guidance: Some("Be kind.".into()),
         reviewer: None,
         unseen: None,
+        exclude: vec![],
+        lines: Lines::Changed,
     };
     assert_eq!(config.rules, [expected]);
     assert_eq!((config.policy, config.limits), (Policy::default(), Limits::default()));
@@ -415,4 +417,11 @@ fn svc_5_reviews_of_tasks_are_set_by_the_projects_file_alone() {
         files(RULES, "review: {enabled: false}\n").is_err(),
         "nobody switches a project's reviews off from home"
     );
+}
+
+#[test]
+fn issue_20_what_is_excluded_everywhere_is_excluded_in_every_rule() {
+    let rules = RULES.replace("rules:", "exclude: [\"vendor/**\"]\nrules:");
+    let config = read(rules).unwrap();
+    assert!(config.rules.iter().all(|rule| rule.exclude == ["vendor/**"]));
 }
