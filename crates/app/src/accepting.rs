@@ -3,6 +3,7 @@
 
 use crate::Failure;
 use crate::authority::{self, FlagsFrom};
+use crate::baseline;
 use crate::project::Project;
 use countersign_core::accepting::{Accepting, Exception, Written, exceptions, given};
 use countersign_core::prompt::Body;
@@ -18,6 +19,9 @@ const FILE_BYTES_MAX: u64 = 1024 * 1024;
 
 /// The same work, judged beside what is accepted of it.
 pub async fn accept(project: &Project, planner: &Planner, prepared: Prepared) -> Result<Prepared, Failure> {
+    if project.authority.is_none() && prepared.request.change.is_none() {
+        baseline::in_files(project.root.path())?;
+    }
     let submission = prepared.submission;
     let accepting = Accepting {
         baseline: planner.debts(&submission),

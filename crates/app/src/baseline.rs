@@ -92,8 +92,9 @@ fn read(root: &Path) -> Result<Option<Vec<Entry>>, Failure> {
 
 fn parse(bytes: &[u8], shown: &str) -> Result<Vec<Entry>, Failure> {
     let wrong = |words: String| {
-        Failure::usage(format!("{shown} cannot be used: {words}"))
-            .hint("take the last version of it that worked, or write it again: countersign baseline")
+        Failure::usage(format!("{shown} cannot be used: {words}")).hint(
+            "take the last version of it that worked, or remove it and write it again: countersign baseline",
+        )
     };
     let file: BaselineFile = serde_json::from_slice(bytes).map_err(|error| wrong(error.to_string()))?;
     if file.version != 1 {

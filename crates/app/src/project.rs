@@ -62,7 +62,8 @@ impl Project {
         let flags = Flags { config: config.map(Path::to_owned), reviewer };
         let gathered = config::gather(&here, &flags, environment)?;
         let project = Self::of(here, &gathered, &flags, environment)?;
-        let baseline = baseline::in_files(project.root.path())?;
+        // One that cannot be read accepts nothing here, and is an error where work is judged.
+        let baseline = baseline::in_files(project.root.path()).unwrap_or_default();
         Ok(Self { baseline, ..project })
     }
 

@@ -24,8 +24,7 @@ impl Staged {
         let index = index_of_hook(project);
         let tree = git.staged_tree(index.as_deref()).await.map_err(failed)?;
         let files = git.check_out_judged(&tree, None, Keep::Usual(&[])).await.map_err(not_there)?;
-        let now = git.tree_of_files().await.map_err(failed)?;
-        let others = git.changed_between(&tree, &now).await.map_err(failed)?.len();
+        let others = git.status().await.map_err(failed)?.iter().filter(|entry| entry.is_open).count();
         if others > 0 {
             let files = counted(others, "changed file is", "changed files are");
             warnings.push(format!(

@@ -16,7 +16,7 @@ fn plain_server(wrap: fn(Value) -> Value) -> (String, Arc<Mutex<usize>>) {
         for mut connection in listener.incoming().flatten() {
             *count.lock().unwrap() += 1;
             let body = question(&mut connection);
-            let text = wrap(answer(&body)).to_string();
+            let text = wrap(answer(&body)).to_string().replace("passed_twice", "passed");
             let head =
                 "HTTP/1.1 200 OK\r\ncontent-type: application/json; charset=utf-8\r\nconnection: close";
             let _ = write!(connection, "{head}\r\ncontent-length: {}\r\n\r\n{text}", text.len());
@@ -153,6 +153,20 @@ fn issue_20_a_reviewer_is_named_by_its_model_and_address() {
         let ran = project.run(&args).exits(2);
         assert!(ran.stderr.contains(words), "{}", ran.stderr);
     }
+}
+
+fn doubled(mut answer: Value) -> Value {
+    answer["passed_twice"] = json!(true);
+    messages(answer)
+}
+
+#[test]
+fn issue_20_a_double_key_in_a_reply_that_comes_at_once_is_no_reply() {
+    let (url, _) = plain_server(doubled);
+    let project = project();
+    project.write("a.md", "text\n");
+    let reviewer = format!("anthropic:tiny@{url}");
+    project.run(&["review", "a.md", "--criterion", "Complete=Is it?", "--reviewer", &reviewer]).exits(4);
 }
 
 #[test]

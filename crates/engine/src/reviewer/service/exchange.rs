@@ -8,6 +8,7 @@ use crate::http::{ServiceHost, chain, client, secret};
 use crate::programs::{Kind, ParsedOutput, Problem, ReplyBody, Usage};
 use crate::reviewer::Brief;
 use crate::reviewer::brief::NOT_UTF_8;
+use countersign_core::strict_json;
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, LOCATION};
 use reqwest::{RequestBuilder, Response};
 use serde_json::Value;
@@ -197,7 +198,8 @@ impl Exchange<'_> {
             }
         }
         let text = String::from_utf8(body).map_err(|_| Problem::new(Kind::Garbled, NOT_UTF_8))?;
-        let whole = serde_json::from_str::<Value>(&self.hide(&text)).ok().filter(Value::is_object);
+        // A double key is no reply: which of the two counts would be a guess.
+        let whole = strict_json::parse(&self.hide(&text)).ok().filter(Value::is_object);
         let whole =
             whole.ok_or_else(|| Problem::new(Kind::Connection, "its reply is not one JSON object"))?;
         reply.whole(&whole)?;
