@@ -89,7 +89,7 @@ fn unknown_keys_come_with_a_suggestion_and_all_together() {
 4:1: unknown key `polcy`
   did you mean `policy`?
 5:1: unknown key `zebra`
-  known here: `version`, `reviewers`, `rules`, `policy`, `limits`, `redaction`, `qr`, `review`, `context`, `commands`, `notify`, `run`
+  known here: `version`, `reviewers`, `exclude`, `rules`, `policy`, `limits`, `redaction`, `qr`, `review`, `context`, `commands`, `notify`, `run`
 6:10: unknown key `prompt_byte`
   did you mean `prompt_bytes`?
 6:26: unknown key `\\u{1b}[31m`
