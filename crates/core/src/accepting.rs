@@ -94,9 +94,7 @@ impl Accepting {
         if !flaw.fingerprint.as_str().is_empty() && self.baseline.iter().any(|debt| is_debt(&debt)) {
             return Some(AcceptedBy::Baseline);
         }
-        let allows = fold_name(&format!("{rule}/{criterion}"));
-        let covers =
-            |exception: &&Exception| fold_name(&exception.allows) == allows && exception.covers(flaw);
+        let covers = |exception: &&Exception| exception.allows(rule, criterion) && exception.covers(flaw);
         let mut covering = (0..self.exceptions.len()).filter(|index| covers(&&self.exceptions[*index]));
         let first = covering.clone().next();
         covering.find(|index| self.exceptions[*index].is_given).or(first).map(AcceptedBy::Exception)
@@ -131,6 +129,14 @@ pub enum AcceptedBy {
 }
 
 impl Exception {
+    /// Whether it names this criterion of this rule. Either may have a `/` in its name.
+    fn allows(&self, rule: &str, criterion: &str) -> bool {
+        self.allows.match_indices('/').any(|(at, _)| {
+            let (of, name) = (&self.allows[..at], &self.allows[at + 1..]);
+            fold_name(of) == fold_name(rule) && fold_name(name) == fold_name(criterion)
+        })
+    }
+
     fn covers(&self, flaw: &Flaw) -> bool {
         let Some(place) = flaw.location.as_ref().filter(|place| place.file == self.file) else {
             return false;
