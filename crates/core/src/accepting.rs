@@ -133,7 +133,7 @@ impl Exception {
     fn allows(&self, rule: &str, criterion: &str) -> bool {
         self.allows.match_indices('/').any(|(at, _)| {
             let (of, name) = (&self.allows[..at], &self.allows[at + 1..]);
-            fold_name(of) == fold_name(rule) && fold_name(name) == fold_name(criterion)
+            of.trim() == rule && fold_name(name) == fold_name(criterion)
         })
     }
 
