@@ -1,7 +1,7 @@
 //! `countersign review --dry-run`: each question as it would be asked, one at a time; no reviewer is asked.
 
 use super::Failure;
-use crate::output::{Answer, Printer, bold, dim, write_out};
+use crate::output::{Answer, Printer, bold, dim, json_line, write_out};
 use countersign_app::answer::v1::{self, Preview, Question};
 use countersign_app::project::Project;
 use countersign_app::review::question;
@@ -77,8 +77,8 @@ impl<'a> List<'a> {
             if let Value::Object(map) = &mut object {
                 map.remove("assignments");
             }
-            let object = object.to_string();
-            let open = object.strip_suffix('}').unwrap_or(&object);
+            let object = json_line(object);
+            let open = object.strip_suffix("}\n").unwrap_or(&object);
             write_out(&format!("{open},\"assignments\":["));
         }
         Self { printer, pushed: 0 }
@@ -90,7 +90,7 @@ impl<'a> List<'a> {
             return write_out(&shown(question, self.pushed));
         }
         let comma = if self.pushed > 1 { "," } else { "" };
-        write_out(&format!("{comma}{}", json!(question)))
+        write_out(&format!("{comma}{}", json_line(question).trim_end()))
     }
 
     fn end(self, summary: &str) {

@@ -16,7 +16,7 @@ pub use verdict::{outcome_words, verdict_text};
 use countersign_app::Failure;
 use countersign_app::answer::v1;
 use countersign_core::outcome::{NoVerdict, Outcome};
-use countersign_core::text::visible_line;
+use countersign_core::text::{escaped_json, visible_line};
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::io::Write;
@@ -71,7 +71,7 @@ impl Printer {
     pub fn print(&self, answer: &Answer) -> bool {
         self.warn(&answer.json.warnings);
         let text = match self.json {
-            true => format!("{}\n", json!(answer.json.clone().of(self.command))),
+            true => json_line(answer.json.clone().of(self.command)),
             false => answer.text.clone(),
         };
         write_out(&text)
@@ -116,11 +116,16 @@ impl Printer {
 
     fn fail(&self, failure: &Failure) {
         if self.json {
-            write_out(&format!("{}\n", json!(v1::Failed::of(self.command, failure))));
+            write_out(&json_line(v1::Failed::of(self.command, failure)));
             return;
         }
         let _ = write!(anstream::stderr(), "{}", diagnostic::failure_text(failure));
     }
+}
+
+/// A line of JSON for standard output, which may be a terminal.
+pub fn json_line(value: impl Serialize) -> String {
+    format!("{}\n", escaped_json(&json!(value).to_string()))
 }
 
 /// Writes to standard output. False if it is closed.

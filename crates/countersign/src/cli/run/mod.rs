@@ -4,7 +4,7 @@ mod show;
 
 use super::{Failure, Global};
 use crate::ask::TerminalGate;
-use crate::output::{Answer, Printer};
+use crate::output::{Answer, Printer, json_line};
 use crate::tui::{Left, Source, show};
 use clap::Args;
 use countersign_app::answer::v1::run::Order;
@@ -287,7 +287,7 @@ async fn finish(under_way: UnderWay, json_result: bool) -> Result<Answer, Failur
     let (outcome, results) = under_way.finish().await?;
     let mut answer = Answer::new(outcome, show::results(&results), &results);
     if json_result {
-        answer.text = format!("{}\n", answer.json.own);
+        answer.text = json_line(&answer.json.own);
     }
     Ok(answer)
 }
