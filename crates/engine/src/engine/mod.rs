@@ -41,6 +41,7 @@ pub use dispute::{DISPUTES, DisputedFinding, findings_named};
 pub use keeping::{FileNow, JudgedFiles, JudgedText, NotShown};
 pub use panel::{Judge, Panel, Panelist};
 pub use planner::{Bounds, Planner, Prepared, Preview, Request};
+pub(crate) use redact::shown as hide_secrets;
 pub(crate) use self_review::section;
 pub use self_review::{SelfReviewResults, self_review_file};
 pub use submitted_change::SubmittedChange;

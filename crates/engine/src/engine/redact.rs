@@ -82,7 +82,7 @@ pub(super) fn rules(redaction: &Redaction, rules: &mut [Rule]) {
 }
 
 /// Takes secrets out of the contents of a question, and counts them.
-pub(super) fn shown(redaction: &Redaction, files: &mut [ShownFile]) -> Counts {
+pub(crate) fn shown(redaction: &Redaction, files: &mut [ShownFile]) -> Counts {
     let mut counts = Counts::default();
     for file in files {
         if let Body::Text(text) = &mut file.body {
