@@ -78,7 +78,9 @@ impl Exchange<'_> {
         match retry::HTTP.run(deadline, self.brief.call.as_str(), once).await {
             Ok(heard) => heard,
             Err(GivenUp { last, left_alone: None, .. }) => failed(last.why.problem),
-            Err(GivenUp { last, left_alone: Some(wait), .. }) => failed(left_alone(&last.why.problem, wait)),
+            Err(GivenUp { last, left_alone: Some(wait), .. }) => {
+                failed(last.why.problem.asking_to_wait(wait))
+            }
         }
     }
 
@@ -230,11 +232,6 @@ fn unreached(error: &reqwest::Error) -> Tried {
     Err(Failed { why: Refused { problem, about_schema: false }, may_pass: true, asked_for: None })
 }
 
-fn left_alone(problem: &Problem, wait: Duration) -> Problem {
-    let words = format!("{}; it asks to wait {} s", problem.quoted, wait.as_secs());
-    Problem { quoted: words, ..problem.clone() }
-}
-
 fn silent(silence: Duration) -> Problem {
     Problem::new(Kind::TimedOut, &format!("it sent nothing for {} s", silence.as_secs()))
 }
@@ -318,7 +315,8 @@ impl Service {
             Ok(response) => response.map_err(|error| words(Kind::NotStarted, &chain(&error)))?,
         };
         Ok(match response.status().as_u16() {
-            401 | 403 => Probed::NoEntry(words(Kind::NotSignedIn, "")),
+            401 => Probed::NoEntry(words(Kind::KeyRejected, "")),
+            // Some servers do not let every key list the models it may use.
             200..300 => Probed::Ready,
             status => Probed::Reached(status),
         })
