@@ -46,10 +46,10 @@ pub fn apply(mut review: Review, event: &Event) -> Review {
                 answered(&mut review, key, given);
             }
         }
-        Event::AskFailed { key, why, detail, fixed, budget, .. } => {
+        Event::AskFailed { key, why, detail, fixed, budget, not_put, .. } => {
             if let Some(round) = latest_round_asking(&mut review, key) {
                 let (detail, fixed) = (detail.clone(), fixed.clone());
-                let failure = Failure { why: *why, detail, fixed, budget: *budget };
+                let failure = Failure { why: *why, detail, fixed, budget: *budget, not_put: *not_put };
                 round.failures.entry(key.clone()).or_default().push(failure);
             }
         }

@@ -10,6 +10,7 @@ mod basis;
 mod counts;
 mod coverage;
 mod dispute;
+mod down;
 mod due;
 mod event;
 mod left_out;
@@ -25,6 +26,7 @@ pub use basis::{Bases, Basis, NewNotes, Standing};
 pub use counts::{Advisory, AtGate};
 pub use coverage::{Coverage, NotSeen};
 pub use dispute::{DISPUTES, Dispute, dispute_notes, dispute_rule};
+pub use down::Streak;
 pub use due::{Effect, due};
 pub use event::{By, Decision, Event, ReusedAnswer, Verb};
 pub use left_out::{LeftOut, LeftOutBy, NotSubmitted, OpenFinding};
@@ -137,6 +139,8 @@ pub struct Failure {
     /// What a reviewer found that changed the files itself, in its own words.
     pub fixed: Option<String>,
     pub budget: Option<BudgetOf>,
+    /// Whether the question was not put to the reviewer, because it counts as down.
+    pub not_put: bool,
 }
 
 impl Review {
@@ -340,7 +344,7 @@ impl Round {
     /// How many questions were put in this round, answered or not, and how many answers stood from before.
     pub fn asked_and_reused(&self) -> (usize, usize) {
         let reused = self.answers.values().filter(|given| matches!(given.by, By::Reused { .. })).count();
-        let asked = |failure: &&Failure| failure.why != NoVerdict::Budget;
+        let asked = |failure: &&Failure| failure.why != NoVerdict::Budget && !failure.not_put;
         let failed = self.failures.values().flatten().filter(asked).count();
         (self.answers.len() - reused + failed, reused)
     }

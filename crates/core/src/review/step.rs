@@ -44,6 +44,8 @@ pub enum Input {
         /// What a reviewer found that changed the files itself.
         fixed: Option<String>,
         budget: Option<BudgetOf>,
+        /// Whether the question was not put to the reviewer, because it counts as down.
+        not_put: bool,
     },
     SelfReviewAsked {
         token: Token,
@@ -152,9 +154,9 @@ pub fn step(review: &Review, input: Input) -> Result<Vec<Event>, Refused> {
         Input::Submit(submit) => submitted(review, *submit),
         Input::Asking { call, key, reviewer, place } => asking(review, call, key, reviewer, place),
         Input::Answered { key, answer, by } => answered(review, key, answer, by),
-        Input::AskFailed { call, key, why, detail, fixed, budget } => {
+        Input::AskFailed { call, key, why, detail, fixed, budget, not_put } => {
             let (round, _) = asked(review, &key).ok_or(Refused::NotAsked)?;
-            Ok(vec![Event::AskFailed { round: round.n, call, key, why, detail, fixed, budget }])
+            Ok(vec![Event::AskFailed { round: round.n, call, key, why, detail, fixed, budget, not_put }])
         }
         Input::SelfReviewAsked { token } => self_review_asked(review, token),
         Input::SelfReviewed { token, answers } => self_reviewed(review, &token, answers),

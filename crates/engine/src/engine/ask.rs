@@ -17,16 +17,19 @@ use countersign_core::outcome::NoVerdict;
 use countersign_core::plan::{Assignment, CHECKS};
 use countersign_core::prompt::{self, Body, ShownFile};
 use countersign_core::redact::Counts;
-use countersign_core::review::Confirmation;
+use countersign_core::review::{Confirmation, Streak};
 use countersign_core::rule::Rule;
 use countersign_core::submission::Content;
 use std::collections::HashMap;
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use tokio_util::sync::CancellationToken;
 
 const FIXED: &str = "the reviewer changed the files itself, so they are judged again";
+
+/// The failures in a row of each reviewer, in a round that this process performs.
+pub(super) type Streaks = Arc<Mutex<HashMap<String, Streak>>>;
 
 pub(super) struct Asking {
     pub rules: Arc<Vec<Rule>>,
@@ -40,10 +43,30 @@ pub(super) struct Asking {
     pub review: ReviewId,
     /// Set as soon as it has a slot.
     pub put: Arc<AtomicBool>,
+    /// What came of the questions before it, by reviewer.
+    pub streaks: Streaks,
     /// Whether a budget in dollars is in force.
     pub counts_money: bool,
     /// How many secrets were kept back.
     pub redacted: AtomicUsize,
+}
+
+impl Asking {
+    fn streak<T>(&self, look: impl FnOnce(&mut Streak) -> T) -> T {
+        let mut streaks = self.streaks.lock().unwrap_or_else(PoisonError::into_inner);
+        look(streaks.entry(self.reviewer.clone()).or_default())
+    }
+
+    /// Why it is not put to its reviewer, which counts as down.
+    fn down(&self) -> Option<Failed> {
+        let (why, words) = self.streak(|streak| streak.down(&self.reviewer))?;
+        Some(Failed { not_put: true, ..Failed::new(why, words) })
+    }
+
+    fn count(&self, told: &ReviewerReply) {
+        let failure = told.result.as_ref().err().map(|failed| (failed.why, failed.detail.as_str()));
+        self.streak(|streak| streak.take(failure));
+    }
 }
 
 #[derive(Default)]
@@ -89,10 +112,17 @@ impl Engine {
         if cancel.is_cancelled() {
             return not_put();
         }
+        if let Some(down) = asking.down() {
+            return ReviewerReply::not_asked(down);
+        }
         self.say_asked(asking);
         match panelist {
             Some(panelist) => {
-                self.ask_panelist(asking, &panelist, cancel).await.unwrap_or_else(ReviewerReply::not_asked)
+                let told = self.ask_panelist(asking, &panelist, cancel).await;
+                let told = told.unwrap_or_else(ReviewerReply::not_asked);
+                // Before the slot is free: the next question depends on it.
+                asking.count(&told);
+                told
             }
             None => {
                 let brief = self.brief(asking, None, self.0.planner.root.path().to_owned());

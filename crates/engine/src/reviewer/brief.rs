@@ -105,11 +105,13 @@ pub struct Failed {
     pub detail: String,
     /// What a reviewer found that changed the files itself, in its own words.
     pub fixed: Option<String>,
+    /// Whether the question was not put to the reviewer, because it counts as down.
+    pub not_put: bool,
 }
 
 impl Failed {
     pub fn new(why: NoVerdict, detail: impl Into<String>) -> Self {
-        Self { why, detail: detail.into(), fixed: None }
+        Self { why, detail: detail.into(), fixed: None, not_put: false }
     }
 }
 

@@ -144,6 +144,7 @@ impl Story {
             detail: "because".into(),
             fixed: None,
             budget: None,
+            not_put: false,
         })
     }
 
