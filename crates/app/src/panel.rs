@@ -28,6 +28,29 @@ impl Project {
         Ok(other_vendors_first(all, self.author))
     }
 
+    /// The variables with keys that reviewers use and that are set.
+    pub fn key_variables(&self) -> Vec<String> {
+        let of = |kind: &ReviewerKind| -> Vec<String> {
+            match kind {
+                ReviewerKind::Program(program) => match &program.key_env {
+                    Some(variable) => vec![variable.clone()],
+                    None => {
+                        program.program.credentials.variables.iter().map(|name| (*name).to_owned()).collect()
+                    }
+                },
+                ReviewerKind::Service(service) => match &service.key {
+                    Some(KeySource::Variable(variable)) => vec![variable.clone()],
+                    Some(KeySource::File(_)) => vec![],
+                    None => vec![own_key(service.api).to_owned()],
+                },
+                _ => vec![],
+            }
+        };
+        let all = self.config.reviewers.iter().flat_map(|reviewer| of(&reviewer.kind));
+        let is_set = |name: &String| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+        all.filter(is_set).collect()
+    }
+
     /// All reviewers by name: a panelist, or why there is none; `Ok(None)` for `checks`.
     pub fn each_reviewer(&self) -> Vec<(String, Result<Option<Panelist>, Failure>)> {
         let reviewers = &self.config.reviewers;
@@ -146,10 +169,7 @@ impl Project {
     /// A service with its key. The vendor's address gets the vendor's key; any other only a key that is named for it.
     fn service(&self, service: &ServiceReviewer) -> Judge {
         let own_url = service.api.own_url();
-        let own_key = match service.api {
-            Api::Anthropic => "ANTHROPIC_API_KEY",
-            Api::OpenAi => "OPENAI_API_KEY",
-        };
+        let own_key = own_key(service.api);
         let base_url = service.base_url.clone().unwrap_or_else(|| own_url.to_owned());
         let own = (base_url == own_url).then(|| KeySource::Variable(own_key.to_owned()));
         let key = service.key.clone().or(own).map(|source| key(&source)).transpose();
@@ -192,6 +212,14 @@ impl Project {
             question_microusd: None,
             vendor: None,
         }
+    }
+}
+
+/// The variable of a vendor's own key.
+fn own_key(api: Api) -> &'static str {
+    match api {
+        Api::Anthropic => "ANTHROPIC_API_KEY",
+        Api::OpenAi => "OPENAI_API_KEY",
     }
 }
 

@@ -4,6 +4,7 @@
 
 mod ask;
 mod check;
+mod entries;
 mod reviewers;
 mod surroundings;
 
@@ -34,11 +35,15 @@ pub async fn doctor(
         Err(failure) => {
             lines.push(surroundings::unusable_configuration(&failure));
             lines.push(surroundings::gate(&gate));
+            if let Ok(project) = &gate {
+                lines.extend(entries::installed(&project.root, None, &guard.0));
+            }
         }
         Ok(project) => {
             lines.extend(surroundings::configuration(&project));
             lines.push(surroundings::gate(&gate));
             lines.push(surroundings::ledger(&project).await);
+            lines.extend(entries::installed(&project.root, Some(&project), &guard.0));
             let gate = gate.ok().map(|gate| gate.surroundings());
             let asking = Asking { project: &project, gate, guard: &guard, note, cancel };
             for (name, panelist) in project.each_reviewer() {

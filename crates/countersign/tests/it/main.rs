@@ -13,6 +13,7 @@ mod deciding;
 mod demo;
 mod dispute;
 mod doctor;
+mod doctor_entries;
 mod down;
 mod findings;
 mod gate_programs;
