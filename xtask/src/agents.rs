@@ -22,10 +22,15 @@ pub fn run(workspace: &Workspace) -> Result<PathBuf, Failure> {
 }
 
 fn provide(root: &Path) -> Result<PathBuf, Failure> {
-    let source = root.join("xtask/agents");
+    provide_npm(root, "agents", PROGRAMS)
+}
+
+/// Installs the packages of `xtask/NAME` if needed, with links to these programs in `bin`, and returns their folder.
+pub fn provide_npm(root: &Path, name: &str, programs: &[(&str, &str)]) -> Result<PathBuf, Failure> {
+    let source = root.join("xtask").join(name);
     let contents: Result<Vec<_>, _> = FILES.iter().map(|name| fs::read(source.join(name))).collect();
     let contents = contents.map_err(|error| problem("read", &source, &error))?;
-    let all = root.join("target/agents");
+    let all = root.join("target").join(name);
     let folder = all.join(digest(&contents));
     if folder.is_dir() {
         println!("    found {}", folder.display());
@@ -33,7 +38,7 @@ fn provide(root: &Path) -> Result<PathBuf, Failure> {
     }
     let new = all.join(format!("new-{}", std::process::id()));
     fs::create_dir_all(&new).map_err(|error| problem("create", &new, &error))?;
-    let made = install(&source, &new)
+    let made = install(&source, &new, programs)
         .and_then(|()| fs::rename(&new, &folder).map_err(|error| problem("name", &folder, &error)));
     if made.is_err() {
         let _ = fs::remove_dir_all(&new);
@@ -41,7 +46,7 @@ fn provide(root: &Path) -> Result<PathBuf, Failure> {
     made.map(|()| folder)
 }
 
-fn install(source: &Path, new: &Path) -> Result<(), Failure> {
+fn install(source: &Path, new: &Path, programs: &[(&str, &str)]) -> Result<(), Failure> {
     for name in FILES {
         fs::copy(source.join(name), new.join(name)).map_err(|error| problem("copy to", new, &error))?;
     }
@@ -53,7 +58,7 @@ fn install(source: &Path, new: &Path) -> Result<(), Failure> {
     cargo::succeeded(step, npm.status().map_err(|error| cannot_start(step, &error))?)?;
     let bin = new.join("bin");
     fs::create_dir(&bin).map_err(|error| problem("create", &bin, &error))?;
-    for (name, inside) in PROGRAMS {
+    for (name, inside) in programs {
         link(new, &bin, name, inside).map_err(|error| problem(&format!("find `{name}` in"), new, &error))?;
     }
     Ok(())

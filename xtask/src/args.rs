@@ -21,8 +21,13 @@ Commands:
                    of each. Installs the agent programs like `agents`.
   bench [ARGS]...  Build the profile `dist` and run the benchmark `gate`; ARGS go to the benchmark.
                    `--quick` measures smaller sizes.
+  compare [--quick]
+                   Measure the binary that is built beside spec-runner from PyPI (under target/), and the steps
+                   of jobs by itself. Run it at a terminal: a person trusts the projects that it makes.
   agents           Install the agent programs that tests drive, and say where they are.
   schemathesis     Install Schemathesis from PyPI, which tests hold `serve` against, and say where it is.
+  ci-tools         Install what tests hold reports and files for CI against (from PyPI, and a schema from npm),
+                   and say where it is.
   schema           Write the published JSON schema and the tables of docs/json.md again after their types changed.
 
 Options:
@@ -42,8 +47,10 @@ pub enum Request {
     Test(Amount),
     RealModel,
     Bench(Vec<OsString>),
+    Compare(Vec<OsString>),
     Agents,
     Schemathesis,
+    CiTools,
     Attack,
     Schema,
 }
@@ -60,25 +67,33 @@ pub fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Request, String
     let mut args = args.into_iter();
     let Some(command) = args.next() else {
         return Err(
-            "no command given, expected one of: test, attack, bench, agents, schemathesis, schema".into()
+            "no command given, expected one of: test, attack, bench, compare, agents, schemathesis, ci-tools, schema"
+                .into(),
         );
     };
     let rest: Vec<OsString> = args.collect();
     let wants_help = rest.iter().take_while(|arg| *arg != "--").any(|arg| arg == "--help" || arg == "-h");
     match command.to_str() {
         Some("--help" | "-h" | "help") => Ok(Request::Help),
-        Some("test" | "attack" | "bench" | "agents" | "schemathesis" | "schema") if wants_help => {
+        Some("test" | "attack" | "bench" | "compare" | "agents" | "schemathesis" | "ci-tools" | "schema")
+            if wants_help =>
+        {
             Ok(Request::Help)
         }
         Some("test") if rest == ["--real-model"] => Ok(Request::RealModel),
         Some("test") => amount(&rest).map(Request::Test),
         Some("bench") => Ok(Request::Bench(without_separator(rest))),
+        Some("compare") => match rest.iter().find(|arg| *arg != "--quick") {
+            None => Ok(Request::Compare(rest)),
+            Some(arg) => Err(format!("unknown option `{}` of `compare`, expected --quick", arg.display())),
+        },
         Some("agents") => alone("agents", &rest, Request::Agents),
         Some("schemathesis") => alone("schemathesis", &rest, Request::Schemathesis),
+        Some("ci-tools") => alone("ci-tools", &rest, Request::CiTools),
         Some("attack") => alone("attack", &rest, Request::Attack),
         Some("schema") => alone("schema", &rest, Request::Schema),
         _ => Err(format!(
-            "unknown command `{}`, expected one of: test, attack, bench, agents, schemathesis, schema",
+            "unknown command `{}`, expected one of: test, attack, bench, compare, agents, schemathesis, ci-tools, schema",
             command.display()
         )),
     }
@@ -140,6 +155,8 @@ mod tests {
             ("bench --rounds 5", bench(&["--rounds", "5"])),
             ("bench -h", Request::Help),
             ("bench -- --help", bench(&["--help"])),
+            ("compare", Request::Compare(vec![])),
+            ("compare --quick", Request::Compare(vec!["--quick".into()])),
             ("agents", Request::Agents),
             ("schemathesis", Request::Schemathesis),
             ("schema", Request::Schema),
@@ -155,11 +172,12 @@ mod tests {
             ("", "no command given"),
             (
                 "tset",
-                "unknown command `tset`, expected one of: test, attack, bench, agents, schemathesis, schema",
+                "unknown command `tset`, expected one of: test, attack, bench, compare, agents, schemathesis, ci-tools, schema",
             ),
             ("test --fast", "unknown option `--fast` of `test`, expected --quick"),
             ("test --quick --real-model", "expected --quick or --real-model alone"),
             ("test name", "unknown option `name` of `test`"),
+            ("compare --fast", "unknown option `--fast` of `compare`, expected --quick"),
             ("schema now", "`schema` takes no argument, got `now`"),
         ];
         for (line, expected) in table {

@@ -8,7 +8,9 @@ mod agents;
 mod args;
 mod attack;
 mod bench;
+mod browser;
 mod cargo;
+mod compare;
 mod failure;
 mod libtest;
 mod python;
@@ -45,10 +47,12 @@ fn run() -> Result<(), Failure> {
         Request::Test(amount) => test::run(&workspace, amount),
         Request::RealModel => real_model::run(&workspace),
         Request::Bench(extra) => bench::run(&workspace, &extra),
+        Request::Compare(extra) => compare::run(&workspace, &extra),
         Request::Agents => agents::run(&workspace).map(|folder| println!("{}", folder.display())),
         Request::Schemathesis => {
             python::schemathesis(&workspace).map(|folder| println!("{}", folder.display()))
         }
+        Request::CiTools => python::ci_tools(&workspace).map(|folder| println!("{}", folder.display())),
         Request::Attack => attack::run(&workspace),
         Request::Schema => schema::run(&workspace),
     }

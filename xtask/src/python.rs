@@ -18,6 +18,41 @@ pub fn schemathesis(workspace: &Workspace) -> Result<PathBuf, Failure> {
     cargo::step("schemathesis", || provide(workspace.root(), "schemathesis"))
 }
 
+/// The variable that tells tests where the programs are that check reports and files for CI.
+pub const CI_TOOLS_VARIABLE: &str = "COUNTERSIGN_CI_TOOLS";
+/// The package that has the schema of SARIF, and the file in it.
+const SARIF: (&str, &str) = ("@microsoft/sarif-multitool-linux@5.7.0", "sarif-2.1.0.json");
+
+/// Installs zizmor, check-jsonschema, pre-commit, a reader of JUnit and the schema of SARIF if needed.
+pub fn ci_tools(workspace: &Workspace) -> Result<PathBuf, Failure> {
+    cargo::step("ci-tools", || {
+        let folder = provide(workspace.root(), "ci-tools")?;
+        sarif_schema(&folder)?;
+        Ok(folder)
+    })
+}
+
+/// Of the package only the schema is kept: its programs take 100 MB.
+fn sarif_schema(folder: &Path) -> Result<(), Failure> {
+    let (package, schema) = SARIF;
+    if folder.join(schema).is_file() {
+        return Ok(());
+    }
+    let new = folder.join(format!("new-{}", std::process::id()));
+    fs::create_dir_all(&new).map_err(|error| problem("create", &new, &error))?;
+    let mut pack = Command::new("npm");
+    pack.args(["pack", "--silent", "--ignore-scripts", package]).current_dir(&new).stdout(Stdio::null());
+    let mut unpack = Command::new("sh");
+    unpack
+        .args(["-c", "tar -xzf ./*.tgz --strip-components=1 \"package/$1\"", "tar", schema])
+        .current_dir(&new);
+    let done = quietly("npm pack", pack).and_then(|()| quietly("tar", unpack)).and_then(|()| {
+        fs::rename(new.join(schema), folder.join(schema)).map_err(|error| problem("name", &new, &error))
+    });
+    let _ = fs::remove_dir_all(&new);
+    done
+}
+
 /// Installs the packages of `xtask/NAME/requirements.txt` if needed, and returns their folder.
 pub fn provide(root: &Path, name: &str) -> Result<PathBuf, Failure> {
     let requirements = root.join("xtask").join(name).join("requirements.txt");

@@ -22,9 +22,12 @@ const NEEDED: &[Needed] = &[
     Needed { program: "git", debian_package: "git" },
     Needed { program: "sh", debian_package: "dash" },
     Needed { program: "bash", debian_package: "bash" },
+    Needed { program: "curl", debian_package: "curl" },
     Needed { program: "mkfifo", debian_package: "coreutils" },
     Needed { program: "mount", debian_package: "mount" },
     Needed { program: "script", debian_package: "bsdutils" },
+    Needed { program: "setpriv", debian_package: "util-linux" },
+    Needed { program: "sha256sum", debian_package: "coreutils" },
     Needed { program: "setsid", debian_package: "util-linux" },
     Needed { program: "sqlite3", debian_package: "sqlite3" },
     Needed { program: "ssh-keygen", debian_package: "openssh-client" },
@@ -34,6 +37,7 @@ const NEEDED: &[Needed] = &[
 
 /// What brings the programs of others, where tests drive them.
 const BRINGING: &[Needed] = &[
+    Needed { program: "chromium", debian_package: "chromium" },
     Needed { program: "npm", debian_package: "npm" },
     Needed { program: "python3", debian_package: "python3-venv" },
 ];

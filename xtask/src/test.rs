@@ -4,7 +4,7 @@ use crate::args::Amount;
 use crate::cargo::{self, Workspace};
 use crate::failure::Failure;
 use crate::libtest::{PACKAGE_MARK, Tally};
-use crate::{agents, python, setup, watch};
+use crate::{agents, browser, python, setup, watch};
 use std::time::Instant;
 
 const SLOWEST_SHOWN: usize = 10;
@@ -49,7 +49,9 @@ fn tests(workspace: &Workspace, amount: Amount) -> Result<Tally, Failure> {
     let mut command = workspace.cargo(["test", "--workspace", "--locked", "--tests", "--no-fail-fast"]);
     if amount == Amount::Full {
         command.env(agents::FOLDER_VARIABLE, agents::run(workspace)?);
+        command.env(browser::FOLDER_VARIABLE, browser::run(workspace)?);
         command.env(python::SCHEMATHESIS_VARIABLE, python::schemathesis(workspace)?);
+        command.env(python::CI_TOOLS_VARIABLE, python::ci_tools(workspace)?);
     }
     // The reader knows cargo's lines without colour codes only, whatever CARGO_TERM_COLOR says.
     command.args(["--color", "never", "--config", &runner()]);

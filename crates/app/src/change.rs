@@ -2,6 +2,7 @@
 
 use crate::Failure;
 use crate::authority::{self, FlagsFrom};
+use crate::baseline;
 use crate::ledger_place;
 use crate::project::Project;
 use countersign_core::policy::GateFiles;
@@ -47,6 +48,10 @@ pub async fn base(
     };
     ledger_place::hide_own_folder(&gathered.root)?;
     let mut project = Project::of(here, &gathered, flags, environment)?;
+    project.baseline = match &commit {
+        Some(commit) if !from_worktree => baseline::of_commit(&git, commit).await?,
+        _ => baseline::in_files(project.root.path())?,
+    };
     if from_worktree {
         // Only people may ask for this, and they have seen the files.
         project.config.policy.gate_files = GateFiles::Tell;
@@ -116,11 +121,18 @@ pub fn gate_words(change: &Change) -> Option<String> {
 }
 
 impl Base {
-    pub async fn change(&self, warnings: &mut Vec<String>) -> Result<SubmittedChange, Failure> {
+    /// The change of the files in the root of `judged`: those of the project, or a checkout of what is staged.
+    pub async fn change(
+        &self,
+        judged: &Project,
+        warnings: &mut Vec<String>,
+    ) -> Result<SubmittedChange, Failure> {
         warnings.extend(self.warnings.clone());
-        let wanted = ChangeWanted { base: self.commit.clone(), ..ChangeWanted::default() };
-        let mut change = workspace::change(&self.project.root, &wanted).await?;
-        note_seen(&self.project, &mut change).await?;
+        // A checkout has no commits of its own.
+        let since = self.commit.clone().filter(|_| judged.root.path() == self.project.root.path());
+        let wanted = ChangeWanted { base: self.commit.clone(), since, ..ChangeWanted::default() };
+        let mut change = workspace::change(&judged.root, &wanted).await?;
+        note_seen(judged, &mut change).await?;
         warnings.extend(gate_words(&change));
         Ok(SubmittedChange::new(change, wanted.left_out, Sections::bare()))
     }

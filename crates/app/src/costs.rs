@@ -3,24 +3,30 @@
 use crate::Failure;
 use crate::answer::v1::{Answer, CostRow, Costs};
 use crate::project::Project;
-use countersign_engine::ledger::Cost;
+use countersign_engine::ledger::{Cost, Ledger};
 use jiff::{SignedDuration, Timestamp};
 
 const DAY_MS: i64 = 24 * 60 * 60 * 1000;
 
 pub async fn costs(project: &Project, days: u32) -> Result<Answer<Costs>, Failure> {
-    let since = Timestamp::now() - SignedDuration::from_hours(24 * i64::from(days - 1));
+    let ledger = project.existing_ledger().await?;
+    let costs = costs_of(ledger.as_ref(), days).await?;
+    if let Some(ledger) = ledger {
+        ledger.close().await;
+    }
+    Ok(Answer::passed(costs))
+}
+
+/// The costs of the last days, today included; without a ledger there are none.
+pub async fn costs_of(ledger: Option<&Ledger>, days: u32) -> Result<Costs, Failure> {
+    let since = Timestamp::now() - SignedDuration::from_hours(24 * i64::from(days.saturating_sub(1)));
     let since = since.as_millisecond() - since.as_millisecond().rem_euclid(DAY_MS);
-    let costs = match project.existing_ledger().await? {
+    let costs = match ledger {
         None => vec![],
-        Some(ledger) => {
-            let costs = ledger.costs(since).await?;
-            ledger.close().await;
-            costs
-        }
+        Some(ledger) => ledger.costs(since).await?,
     };
     let total = total(&costs).into();
-    Ok(Answer::passed(Costs { days, rows: costs.into_iter().map(CostRow::from).collect(), total }))
+    Ok(Costs { days, rows: costs.into_iter().map(CostRow::from).collect(), total })
 }
 
 fn total(costs: &[Cost]) -> Cost {

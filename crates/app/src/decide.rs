@@ -1,6 +1,7 @@
 //! Decisions about a review: decide in place of its verdict, unblock it, withdraw it. One function for every caller
 //! (command, screen, MCP, HTTP): it records the decision, and moves a task that depends on the review.
 
+use crate::decision_mark::DecisionMark;
 use crate::doors::DOORS;
 use crate::project::Project;
 use crate::{Failure, author};
@@ -86,18 +87,27 @@ pub async fn decide(
 ) -> Result<Stored, Failure> {
     let Decide { action, by, reason, about } = decide;
     let person = by.may_decide();
+    let reason = if action == Action::Withdraw { String::new() } else { filled(reason)? };
+    let mark = DecisionMark::set(engine.ledger(), id)?;
     let stored = match (action.verb(), about) {
-        (Some(verb), None) => engine.decide(id, verb, by, filled(reason)?).await,
-        (Some(verb), Some(digest)) => engine.decide_about(id, digest, verb, by, filled(reason)?).await,
-        (None, about) if action == Action::Unblock => {
-            engine.lift_about(id, about.as_ref(), by, filled(reason)?).await
-        }
+        (Some(verb), None) => engine.decide(id, verb, by, reason).await,
+        (Some(verb), Some(digest)) => engine.decide_about(id, digest, verb, by, reason).await,
+        (None, about) if action == Action::Unblock => engine.lift_about(id, about.as_ref(), by, reason).await,
         (None, about) => engine.withdraw_about(id, about.as_ref(), by).await,
     };
-    let stored = stored.map_err(|error| refused(error, person))?;
+    let done = |mark: Option<DecisionMark>| mark.map_or((), DecisionMark::remove);
+    let stored = match stored {
+        Ok(stored) => stored,
+        Err(error) => {
+            done(mark);
+            return Err(refused(error, person));
+        }
+    };
     if action != Action::Withdraw {
+        // Where this fails the mark stays, and the next command tries again.
         DOORS.decided(project, engine.ledger(), &stored).await?;
     }
+    done(mark);
     Ok(stored)
 }
 

@@ -1,6 +1,7 @@
 //! Puts beside every finding the lines it is about, as they were judged, and finds a whole judged file.
 
 use crate::answer::v1::{Answer, Excerpt, Finding, JudgedFile, ShownFlaw, Verdict};
+use crate::ledger_place::project_path;
 use crate::project::Project;
 use crate::time::local_date;
 use crate::{Code, Failure, find};
@@ -21,6 +22,8 @@ const LINES_MAX: u64 = 8;
 const LINE_BYTES_MAX: usize = 400;
 /// How many findings of an answer have their lines beside them.
 const EXCERPTS_MAX: usize = 100;
+/// From this length on further files of a whole diff are left out.
+const DIFF_BYTES_MAX: usize = 256 * 1024;
 
 type Texts = HashMap<Digest, Result<JudgedText, NotShown>>;
 
@@ -31,6 +34,7 @@ pub async fn with_excerpts(
     stored: &Stored,
     mut verdict: Verdict,
 ) -> Result<Verdict, Failure> {
+    verdict.folder = project_path(project.root.path());
     let findings = verdict.findings.iter().chain(&verdict.waived);
     let shown = findings.flat_map(|finding| finding.findings.iter().map(move |shown| (finding, shown)));
     let file = |(finding, shown): (&Finding, &ShownFlaw)| {
@@ -61,7 +65,7 @@ pub async fn with_excerpts(
     tokio::task::spawn_blocking(show).await.map_err(|error| Failure::internal(error.to_string()))
 }
 
-fn judged_files(project: &Project, ledger: &Ledger) -> Result<JudgedFiles, Failure> {
+pub(crate) fn judged_files(project: &Project, ledger: &Ledger) -> Result<JudgedFiles, Failure> {
     let days = project.config.limits.keep_contents_days;
     Ok(JudgedFiles::new(project.root.clone(), ledger, days, project.redaction()?))
 }
@@ -96,7 +100,7 @@ fn since(text: &JudgedText) -> Option<String> {
     }
 }
 
-fn words(why: NotShown) -> &'static str {
+pub(crate) fn words(why: NotShown) -> &'static str {
     match why {
         NotShown::NotText => "it is not text",
         NotShown::TooLong => "it is longer than what is kept (1 MiB)",
@@ -128,6 +132,27 @@ pub async fn judged_file(
     let (Material { path, digest, .. }, text) = (file, text.text);
     let is_exact = Digest::of(text.as_bytes()) == digest;
     Ok(Answer::passed(JudgedFile { review: id, round, path, digest, text, is_exact, is_current }))
+}
+
+/// The diffs of the last round of a review, as they were judged, one after the other.
+pub async fn judged_diff(project: &Project, ledger: &Ledger, stored: &Stored) -> Result<String, Failure> {
+    let files = judged_files(project, ledger)?;
+    let shown = stored.review.round().map(|round| round.submission.files.clone()).unwrap_or_default();
+    let read = move || {
+        let mut text = String::new();
+        for file in shown.iter().filter(|file| file.form == Form::Patch) {
+            if text.len() > DIFF_BYTES_MAX {
+                text.push_str("[cut: `countersign show --file PATH --diff` shows each file]\n");
+                break;
+            }
+            match files.text(file) {
+                Ok(judged) => text.push_str(&judged.text),
+                Err(why) => text.push_str(&format!("{}: {}\n", visible_line(&file.path), words(why))),
+            }
+        }
+        text
+    };
+    tokio::task::spawn_blocking(read).await.map_err(|error| Failure::internal(error.to_string()))
 }
 
 /// The file that a text names, in the last round that had it.

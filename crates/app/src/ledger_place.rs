@@ -39,6 +39,7 @@ pub fn hide_own_folder(root: &Path) -> Result<(), Failure> {
 pub async fn open(root: &Path) -> Result<Ledger, LedgerError> {
     let (dir, head) = (ledger_dir(root), head(root));
     bring(root, &dir).await?;
+    only_own(&dir, head.as_ref()).await?;
     require_seen(&dir, head.as_ref())?;
     let ledger = Ledger::open(&dir).await?;
     ledger.set_project(&project_path(root));
@@ -53,6 +54,7 @@ pub async fn existing(root: &Path) -> Result<Option<Ledger>, LedgerError> {
         Err(LedgerError::ReadOnly(_)) => dir = own_folder(root),
         done => drop(done?),
     }
+    only_own(&dir, head.as_ref()).await?;
     require_seen(&dir, head.as_ref())?;
     match Ledger::open_existing(&dir).await? {
         Some(ledger) => {
@@ -74,7 +76,7 @@ pub async fn look(root: &Path) -> Result<(Option<Ledger>, Option<String>), Ledge
 }
 
 /// The path of a project in its repository. It is the same in all worktrees.
-fn project_path(root: &Path) -> String {
+pub fn project_path(root: &Path) -> String {
     let root = root.canonicalize().unwrap_or_else(|_| root.to_owned());
     let top = root.ancestors().find(|folder| git::is_repository(folder));
     let below = top.and_then(|top| root.strip_prefix(top).ok());
@@ -138,6 +140,8 @@ async fn require_untracked(earlier: &Path) -> Result<(), LedgerError> {
 
 /// A ledger that is gone is not one that never was. Another process may have made it just now.
 fn require_seen(dir: &Path, head: Option<&HeadFile>) -> Result<(), LedgerError> {
+    // What may not be looked at may be there.
+    Ledger::require_readable(dir)?;
     match head {
         Some(head) if !Ledger::is_in(dir) => head.require_none().or_else(|gone| match Ledger::is_in(dir) {
             true => Ok(()),
@@ -154,9 +158,65 @@ async fn followed(ledger: Ledger, head: Option<HeadFile>) -> Result<Ledger, Ledg
     Ok(ledger)
 }
 
-/// Where the head of the ledger is kept: by the account, because `HOME` can be set. A job of CI has a new ledger each time.
+/// Whether another repository with a ledger was in the place of this one, as far as this machine knows.
+pub fn was_of_another(top: &Path) -> bool {
+    let heads = author::home().filter(|_| !is_ci() && !cfg!(test)).map(|home| home.join(HEADS));
+    heads.is_some_and(|heads| HeadFile::was_of_another(&top.join(".git"), IN_GIT, &heads))
+}
+
+/// The `head` of an export of a restored ledger, from where the judged work cannot write.
+const HEAD_VARIABLE: &str = "COUNTERSIGN_LEDGER_HEAD";
+
+/// In a job of CI only a ledger counts that this machine has written, or whose head is vouched for: one that comes from a cache
+/// may have any answers, decisions and words of trust. Another one is moved out of the way; then a sentence says so.
+pub async fn without_restored(root: &Path) -> Result<Option<String>, LedgerError> {
+    let moved = only_own(&ledger_dir(root), head(root).as_ref()).await?;
+    Ok(moved.map(|to| {
+        format!(
+            "a ledger was restored here, and anyone may have written it: nothing in it counts, and it is now in {} \
+             ({HEAD_VARIABLE} says which ledger counts)",
+            to.display()
+        )
+    }))
+}
+
+async fn only_own(dir: &Path, head: Option<&HeadFile>) -> Result<Option<PathBuf>, LedgerError> {
+    if !is_ci() || cfg!(test) {
+        return Ok(None);
+    }
+    if !Ledger::is_in(dir) {
+        // A job may begin with none.
+        head.inspect(|head| head.forget());
+        return Ok(None);
+    }
+    if let Ok(Some(ledger)) = Ledger::open_existing(dir).await {
+        let counts = counts_in_ci(&ledger, head).await;
+        ledger.close().await;
+        if counts {
+            return Ok(None);
+        }
+    }
+    head.inspect(|head| head.forget());
+    Ledger::set_aside(dir).map(Some)
+}
+
+/// Whether this machine has written a ledger, or the job says that it counts up to its last event.
+async fn counts_in_ci(ledger: &Ledger, head: Option<&HeadFile>) -> bool {
+    let Some(head) = head else { return false };
+    if ledger.is_known(head).await.unwrap_or(false) {
+        return true;
+    }
+    let vouched = std::env::var(HEAD_VARIABLE).ok().filter(|vouched| !vouched.is_empty());
+    let last = ledger.last_hash().await.ok().flatten();
+    vouched.is_some()
+        && last == vouched
+        && ledger.verify().await.is_ok()
+        && ledger.keep_head(head.clone(), true).await.is_ok()
+}
+
+/// Where the head of the ledger is kept: by the account, because `HOME` can be set.
 fn head(root: &Path) -> Option<HeadFile> {
-    if is_ci() || cfg!(test) {
+    if cfg!(test) {
         return None;
     }
     let owner = git::common_folder(root).unwrap_or_else(|| root.to_owned());

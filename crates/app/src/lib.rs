@@ -4,13 +4,17 @@
 //! of agents parse what was typed or sent, call a use case, and show what comes back. Nothing here parses a command line,
 //! speaks HTTP, draws or prints.
 
+mod accepting;
 pub mod answer;
 pub mod arguments;
 pub mod author;
 pub mod authority;
+pub mod baseline;
 pub mod change;
+pub mod ci;
 pub mod costs;
 pub mod decide;
+mod decision_mark;
 pub mod dispute;
 pub mod doctor;
 pub mod doors;
@@ -29,6 +33,7 @@ pub mod log;
 mod made_up;
 pub mod next;
 pub mod notify;
+pub mod page;
 mod panel;
 pub mod project;
 pub mod qr;
@@ -44,6 +49,7 @@ pub mod settings;
 pub mod show;
 pub mod signing;
 pub mod spent;
+pub mod staged;
 pub mod start;
 pub mod status;
 pub mod submit;

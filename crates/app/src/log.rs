@@ -2,13 +2,14 @@
 
 use crate::answer::v1::{Answer, Entry, Events, ImportedRow, Log, ReviewRow, Reviews, Row};
 use crate::author::actor;
-use crate::doors::DOORS;
+use crate::doors::{CLI, DOORS, GATE};
 use crate::find::{ambiguous, meant, no_ledger};
 use crate::project::Project;
 use crate::{Code, Failure};
 use countersign_core::ids::{ReviewId, Subject};
 use countersign_core::outcome::Outcome;
 use countersign_core::review::{Round, State};
+use countersign_engine::engine::withdraw_abandoned;
 use countersign_engine::ledger::{self, Filter, Ledger, LedgerError};
 
 /// How many reviews are read at once; filters may drop most of them.
@@ -34,6 +35,8 @@ pub struct LogQuery {
     pub subject: Option<String>,
     /// Only reviews for which this reviewer could be asked.
     pub reviewer: Option<String>,
+    /// Only reviews whose subject, or a file of which, has these words.
+    pub words: Option<String>,
 }
 
 pub async fn log(project: &Project, wanted: &LogQuery) -> Result<Answer<Log>, Failure> {
@@ -66,9 +69,8 @@ pub async fn log(project: &Project, wanted: &LogQuery) -> Result<Answer<Log>, Fa
             Log { imported: Some(imported), more, ..log }
         }
         None => {
-            let (rows, next) = matching(&ledger, wanted).await?;
-            let reviews = Some(rows.iter().map(Row::from).collect());
-            Log { reviews, more: next.is_some(), next, ..log }
+            let (reviews, next) = search(&ledger, wanted).await?;
+            Log { reviews: Some(reviews), more: next.is_some(), next, ..log }
         }
     };
     ledger.close().await;
@@ -123,7 +125,12 @@ async fn all_imported(ledger: &Ledger, limit: u32) -> Result<(Vec<ImportedRow>, 
     Ok((all, more))
 }
 
-/// The reviews that match, newest first, and where the next page begins.
+/// A page of the reviews that match, newest first, and where the next page begins.
+pub async fn search(ledger: &Ledger, wanted: &LogQuery) -> Result<(Vec<Row>, Option<u64>), Failure> {
+    let (rows, next) = matching(ledger, wanted).await?;
+    Ok((rows.iter().map(Row::from).collect(), next))
+}
+
 async fn matching(ledger: &Ledger, wanted: &LogQuery) -> Result<(Vec<ledger::Row>, Option<u64>), Failure> {
     let (mut found, mut before) = (vec![], wanted.from);
     loop {
@@ -150,17 +157,26 @@ async fn matches(ledger: &Ledger, wanted: &LogQuery, row: &ledger::Row) -> Resul
     let fits = wanted.since_ms.is_none_or(|since| row.changed_ms >= since)
         && wanted.outcome.as_deref().is_none_or(|outcome| outcome == standing)
         && wanted.subject.as_deref().is_none_or(|typed| DOORS.is_meant(row.subject.as_str(), typed));
-    let Some(reviewer) = wanted.reviewer.as_deref().filter(|_| fits) else { return Ok(fits) };
-    // Who was asked in a pruned review is not known any more.
+    let words = wanted.words.as_deref().filter(|words| !row.subject.as_str().contains(words));
+    let reviewer = wanted.reviewer.as_deref();
+    if !fits || (words.is_none() && reviewer.is_none()) {
+        return Ok(fits);
+    }
+    // What a pruned review was about and who was asked is not known any more.
     if row.pruned.is_some() {
         return Ok(false);
     }
     // Last, because it reads the whole review.
     let Some(stored) = ledger.review(&row.id).await? else { return Ok(false) };
+    let rounds = &stored.review.rounds;
     let asked = |round: &Round| {
-        round.assignments.iter().flat_map(|one| &one.candidates).any(|one| one.reviewer == reviewer)
+        let mut candidates = round.assignments.iter().flat_map(|one| &one.candidates);
+        reviewer.is_none_or(|name| candidates.any(|one| one.reviewer == name))
     };
-    Ok(stored.review.rounds.iter().any(asked))
+    let has = |round: &Round| {
+        words.is_none_or(|words| round.submission.files.iter().any(|file| file.path.contains(words)))
+    };
+    Ok(rounds.iter().any(asked) && rounds.iter().any(has))
 }
 
 /// A page of reviews, newest first; without a ledger there are none.
@@ -185,10 +201,14 @@ async fn page(
     let limit = filter.limit;
     // One more than asked for shows whether there are more.
     let filter = Filter { limit: limit.saturating_add(1), ..filter };
-    let mut rows = match subject {
-        Some(subject) => ledger.list_for(subject, filter).await?,
-        None => ledger.list(filter).await?,
+    let list = async || match subject {
+        Some(subject) => ledger.list_for(subject, filter).await,
+        None => ledger.list(filter).await,
     };
+    let mut rows = list().await?;
+    if withdraw_abandoned(ledger, &rows, &[CLI, GATE]).await? {
+        rows = list().await?;
+    }
     let more = rows.len() > limit as usize;
     rows.truncate(limit as usize);
     Ok((rows, more))

@@ -48,9 +48,14 @@ pub fn steps(review: &Review, again: &str, reader: Reader) -> Vec<String> {
             }
         }
         Some(Outcome::AwaitingPerson) if review.state == State::AwaitingPerson => {
-            vec![reader.person_decides(id.as_str(), || {
+            let decides = reader.person_decides(id.as_str(), || {
                 format!("a person decides: countersign approve|reject|fix|skip {id} --reason TEXT")
-            })]
+            });
+            let new = review.accepted().into_iter().filter_map(|accepted| accepted.exception);
+            match new.filter(|exception| !exception.is_given).count() {
+                0 => vec![decides],
+                _ => vec!["the work passes only by exceptions that are new in it".to_owned(), decides],
+            }
         }
         Some(Outcome::Stopped(Stop::Withdrawn)) => vec![],
         Some(Outcome::Stopped(_)) => {

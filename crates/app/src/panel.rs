@@ -28,6 +28,29 @@ impl Project {
         Ok(other_vendors_first(all, self.author))
     }
 
+    /// The variables with keys that reviewers use and that are set.
+    pub fn key_variables(&self) -> Vec<String> {
+        let of = |kind: &ReviewerKind| -> Vec<String> {
+            match kind {
+                ReviewerKind::Program(program) => match &program.key_env {
+                    Some(variable) => vec![variable.clone()],
+                    None => {
+                        program.program.credentials.variables.iter().map(|name| (*name).to_owned()).collect()
+                    }
+                },
+                ReviewerKind::Service(service) => match &service.key {
+                    Some(KeySource::Variable(variable)) => vec![variable.clone()],
+                    Some(KeySource::File(_)) => vec![],
+                    None => vec![own_key(service.api).to_owned()],
+                },
+                _ => vec![],
+            }
+        };
+        let all = self.config.reviewers.iter().flat_map(|reviewer| of(&reviewer.kind));
+        let is_set = |name: &String| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+        all.filter(is_set).collect()
+    }
+
     /// All reviewers by name: a panelist, or why there is none; `Ok(None)` for `checks`.
     pub fn each_reviewer(&self) -> Vec<(String, Result<Option<Panelist>, Failure>)> {
         let reviewers = &self.config.reviewers;
@@ -86,11 +109,15 @@ impl Project {
             let program = ProgramReviewer::plain(program);
             return Ok(Some(self.asked(name, agent(&program), &program.asked)));
         }
+        if let Some(service) = config::short_service(name) {
+            let service = service.map_err(|words| Failure::usage(format!("--reviewer: {words}")))?;
+            return Ok(Some(self.asked(name, self.service(&service), &service.asked)));
+        }
         match name {
             "self" => Ok(Some(self.panelist(name, Judge::SelfReview))),
             "checks" => Ok(None),
             _ => Err(Failure::usage(format!("unknown reviewer `{name}`")).hint(format!(
-                "for example {}, command:./judge.sh, or text:./review.sh",
+                "for example {}, anthropic:MODEL, openai:MODEL@URL, command:./judge.sh, or text:./review.sh",
                 PROGRAMS.reviewer_names()
             ))),
         }
@@ -131,25 +158,24 @@ impl Project {
             _ => PROGRAM_CONCURRENCY,
         };
         let says_cost = matches!(&judge, Judge::Agent(agent) if agent.program.caps_cost);
+        let vendor = vendor(&judge);
+        let plain = self.panelist(name, judge);
         Panelist {
             window_tokens: asked.window_tokens.map(u64::from),
             price: asked.price,
             question_microusd: says_cost.then_some(asked.question_microusd),
-            vendor: vendor(&judge),
-            sees_project: asked.sees == Sees::Project,
+            vendor,
+            sees_project: asked.sees == Sees::Project || plain.sees_project,
             timeout: asked.timeout_seconds.map(|seconds| Duration::from_secs(seconds.into())),
             concurrency: asked.concurrency.map_or_else(|| self.at_once(usual), |count| count as usize),
-            ..self.panelist(name, judge)
+            ..plain
         }
     }
 
     /// A service with its key. The vendor's address gets the vendor's key; any other only a key that is named for it.
     fn service(&self, service: &ServiceReviewer) -> Judge {
         let own_url = service.api.own_url();
-        let own_key = match service.api {
-            Api::Anthropic => "ANTHROPIC_API_KEY",
-            Api::OpenAi => "OPENAI_API_KEY",
-        };
+        let own_key = own_key(service.api);
         let base_url = service.base_url.clone().unwrap_or_else(|| own_url.to_owned());
         let own = (base_url == own_url).then(|| KeySource::Variable(own_key.to_owned()));
         let key = service.key.clone().or(own).map(|source| key(&source)).transpose();
@@ -181,10 +207,15 @@ impl Project {
         let mut settings = self.config.settings().iter();
         let is_said = settings
             .any(|setting| setting.name == "limits.reviewers_at_once" && setting.origin != Origin::Default);
+        let may_see_project = match &judge {
+            Judge::Command(_) => true,
+            Judge::Agent(agent) => agent.program.may_see_project,
+            _ => false,
+        };
         Panelist {
             name: name.to_owned(),
             judge,
-            sees_project: false,
+            sees_project: self.shows_project && may_see_project,
             timeout: None,
             concurrency: if is_said { usual } else { self.at_once(usual) },
             window_tokens: None,
@@ -192,6 +223,14 @@ impl Project {
             question_microusd: None,
             vendor: None,
         }
+    }
+}
+
+/// The variable of a vendor's own key.
+fn own_key(api: Api) -> &'static str {
+    match api {
+        Api::Anthropic => "ANTHROPIC_API_KEY",
+        Api::OpenAi => "OPENAI_API_KEY",
     }
 }
 

@@ -2,8 +2,10 @@
 
 use crate::author;
 use crate::authority::Authority;
+use crate::baseline;
 use crate::ledger_place;
 use crate::{Code, Failure};
+use countersign_core::accepting::Debt;
 use countersign_core::digest::Digest;
 use countersign_core::policy::Decisions;
 use countersign_core::redact::Redaction;
@@ -26,6 +28,7 @@ const IN_A_SANDBOX: &str = "in the sandbox of an agent, use the MCP tool review_
 pub(crate) const UNRECORDED: &str =
     "this review is not recorded, earlier findings are not known to it, and no gate counts it";
 
+#[derive(Clone)]
 pub struct Project {
     pub config: Config,
     pub root: Root,
@@ -35,8 +38,12 @@ pub struct Project {
     pub author: Option<Vendor>,
     /// Whether reviewers without `concurrency` get all questions in parallel, as for the steps of jobs.
     pub all_at_once: bool,
+    /// Whether reviewers that are programs may read the whole project, as steps of jobs may say.
+    pub shows_project: bool,
     /// The configuration file, as it was read.
     pub file: Option<FileBytes>,
+    /// The findings that are accepted as they are: of the files for a question, for a gate of what is trusted.
+    pub baseline: Arc<[Debt]>,
     /// By what a gate judges; none for a question.
     pub authority: Option<Arc<Authority>>,
     /// The project as gates see it, where that was looked up for a question; otherwise why no gate would judge here.
@@ -56,7 +63,10 @@ impl Project {
     ) -> Result<Self, Failure> {
         let flags = Flags { config: config.map(Path::to_owned), reviewer };
         let gathered = config::gather(&here, &flags, environment)?;
-        Self::of(here, &gathered, &flags, environment)
+        let project = Self::of(here, &gathered, &flags, environment)?;
+        // One that cannot be read accepts nothing here, and is an error where work is judged.
+        let baseline = baseline::in_files(project.root.path()).unwrap_or_default();
+        Ok(Self { baseline, ..project })
     }
 
     pub fn of(
@@ -68,7 +78,18 @@ impl Project {
         let config = config::resolve(gathered, flags, environment, &checks::problem)?;
         let root = root_at(&config.root)?;
         let (author, file) = (author::vendor(), gathered.project.clone());
-        Ok(Self { config, root, here, author, all_at_once: false, file, authority: None, gate: None })
+        Ok(Self {
+            config,
+            root,
+            here,
+            author,
+            all_at_once: false,
+            shows_project: false,
+            baseline: Arc::default(),
+            file,
+            authority: None,
+            gate: None,
+        })
     }
 
     /// The same project with another worktree's files.
@@ -80,6 +101,7 @@ impl Project {
             root: root_at(folder)?,
             here: folder.to_owned(),
             file: self.file.clone(),
+            baseline: Arc::clone(&self.baseline),
             authority: self.authority.clone(),
             gate: None,
             ..*self
@@ -128,6 +150,7 @@ impl Project {
     /// sentence says so.
     pub async fn engine_of_question(&self, planner: Planner) -> Result<(Engine, Option<String>), Failure> {
         let dir = self.ledger_dir();
+        Ledger::require_readable(&dir)?;
         if self.authority.is_some() || Ledger::is_writable(&dir) {
             return Ok((self.engine(planner).await?, None));
         }
@@ -162,6 +185,7 @@ impl Project {
             day_budget: self.config.day_budget,
             keep_contents_days: self.config.limits.keep_contents_days,
             rules_from: self.authority.as_ref().map(|authority| authority.source.to_string()),
+            baseline: Arc::clone(&self.baseline),
         })
     }
 
@@ -186,7 +210,7 @@ impl Project {
     }
 
     pub fn job_library(&self) -> Library {
-        Library::new(self.root.path(), more_job_folders(&self.here))
+        Library::new(self.root.path(), &self.here, more_job_folders(&self.here))
     }
 
     pub fn bounds(&self) -> Bounds {

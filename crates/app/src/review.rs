@@ -11,9 +11,10 @@ use crate::{Failure, author, change, gates, next, project};
 use countersign_core::ids::Subject;
 use countersign_core::outcome::Outcome;
 use countersign_core::plan::{Assignment, ReviewerKind};
-use countersign_core::prompt::response_schema;
+use countersign_core::text::visible_line;
 use countersign_engine::config::Flags;
 use countersign_engine::engine::{Engine, Planner, Prepared, Ticket, self_review_file};
+use countersign_engine::git::{Git, GitError};
 use countersign_engine::ledger::{Ledger, Stored};
 use countersign_engine::{fresh, workspace};
 use std::path::Path;
@@ -31,6 +32,25 @@ pub async fn base(flags: &Flags, named: Option<&str>, from_worktree: bool) -> Re
     }
     let (here, environment) = (project::current_folder()?, project::environment());
     change::base(here, flags, &environment, named, from_worktree).await
+}
+
+/// The commit at which HEAD left the named one.
+pub async fn since(named: &str) -> Result<String, Failure> {
+    let git = Git::at(&project::current_folder()?);
+    let unknown = |words: String| Failure::usage(words).hint("name a commit, a branch or a tag");
+    let shown = visible_line(named).into_owned();
+    let failed = |error: GitError| Failure::usage(error.to_string());
+    let commit = git.commit(named).await.map_err(failed)?;
+    let commit = commit.ok_or_else(|| unknown(format!("--since: there is no commit `{shown}`")))?;
+    let base = git.merge_base("HEAD", &commit).await.map_err(failed)?;
+    base.ok_or_else(|| unknown(format!("--since: HEAD has no commit in common with `{shown}`")))
+}
+
+/// The base of what is staged: the named commit, else the last one.
+pub async fn staged_base(flags: &Flags, named: Option<&str>) -> Result<change::Base, Failure> {
+    let git = Git::at(&project::current_folder()?);
+    let head = git.head().await.map_err(|error| Failure::usage(error.to_string()))?;
+    base(flags, named.or(head.as_deref()), false).await
 }
 
 /// The base of a change for a gate.
@@ -71,7 +91,7 @@ pub async fn question(
         timeout_seconds: preview.timeout_seconds,
         system_prompt: asked.then_some(preview.system_prompt),
         payload: asked.then_some(preview.payload),
-        schema: asked.then(response_schema),
+        schema: asked.then(|| preview.shape.schema()),
         known: preview.known,
     })
 }

@@ -1,20 +1,23 @@
 //! The work to judge, as every way in hands it over, and the request that the planner makes of it.
 
+use crate::accepting;
 use crate::authority::{self, FlagsFrom};
 use crate::init::{default_questions, resolve};
 use crate::project::Project;
-use crate::{Code, Failure};
+use crate::{Code, Failure, name_a_reviewer};
 use countersign_core::criterion::{Criterion, first_double};
 use countersign_core::ids::Subject;
 use countersign_core::outcome::{NoVerdict, Outcome};
-use countersign_core::plan::{PlanError, glob_set};
+use countersign_core::plan::{CHECKS, Exclusions, PlanError};
 use countersign_core::policy::{Attempts, Policy};
 use countersign_core::rule::{Each, Rule, Scope};
 use countersign_core::submission::{Output, OutputKind};
+use countersign_core::text::{counted, visible_line};
 use countersign_engine::config::{Config, Diagnostic};
 use countersign_engine::engine::{EngineError, Planner, Prepared, Request, SubmittedChange};
 use countersign_engine::git;
 use countersign_engine::workspace::{self, FolderFiles, PathProblem};
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 const OUTPUT: &str = "files";
@@ -28,6 +31,8 @@ pub struct ReviewRequest {
     pub criteria: Vec<Criterion>,
     /// Whether those are asked for each file.
     pub each_file: bool,
+    /// Which of the configured rules are asked.
+    pub narrowed: Narrowed,
     /// Background for their reviewer.
     pub guidance: Option<String>,
     pub notes: Option<String>,
@@ -38,6 +43,59 @@ pub struct ReviewRequest {
     pub fresh: bool,
     /// The names of these arguments on this way in.
     pub words: Words,
+}
+
+/// A question about a part of the rules. A gate is never narrowed.
+#[derive(Clone, Debug, Default)]
+pub struct Narrowed {
+    /// The names of these rules; all where there is none.
+    pub rules: Vec<String>,
+    /// Only the criteria that Countersign checks itself.
+    pub checks_only: bool,
+}
+
+impl Narrowed {
+    fn is_all(&self) -> bool {
+        self.rules.is_empty() && !self.checks_only
+    }
+
+    fn names(&self, rule: &str) -> bool {
+        self.rules.is_empty() || self.rules.iter().any(|name| name == rule)
+    }
+
+    /// The part of the rules that is asked. Says what is not.
+    fn of(&self, rules: Vec<Rule>, warnings: &mut Vec<String>) -> Result<Vec<Rule>, Failure> {
+        if self.is_all() {
+            return Ok(rules);
+        }
+        let known: Vec<&str> = rules.iter().map(|rule| rule.name.as_str()).collect();
+        if let Some(unknown) = self.rules.iter().find(|name| !known.contains(&name.as_str())) {
+            let words = format!("no rule is called `{}`", visible_line(unknown));
+            return Err(Failure::usage(words).hint(format!("rules: {}", known.join(", "))));
+        }
+        let (all, criteria) = (rules.len(), count(&rules));
+        let mut rules: Vec<Rule> = rules.into_iter().filter(|rule| self.names(&rule.name)).collect();
+        if self.checks_only {
+            rules.iter_mut().for_each(|rule| rule.criteria.retain(|criterion| criterion.check.is_some()));
+            rules.retain(|rule| !rule.criteria.is_empty());
+        }
+        if rules.is_empty() {
+            let words = "--checks-only: these rules have no criterion with a `check`";
+            return Err(Failure::usage(words).hint("leave it out, or give a criterion a `check`"));
+        }
+        let asked = count(&rules);
+        warnings.push(format!(
+            "this is a part of the review: {} of {}, {asked} of {}",
+            rules.len(),
+            counted(all, "rule", "rules"),
+            counted(criteria, "criterion", "criteria")
+        ));
+        Ok(rules)
+    }
+}
+
+fn count(rules: &[Rule]) -> usize {
+    rules.iter().map(|rule| rule.criteria.len()).sum()
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -56,8 +114,9 @@ impl ReviewRequest {
         planner: &Planner,
         warnings: &mut Vec<String>,
     ) -> Result<Prepared, Failure> {
-        let listed = self.listed(project).await?;
-        let request = self.request(project, listed.as_ref(), warnings)?;
+        let places = self.places(project)?;
+        let listed = listed(project, &places).await?;
+        let request = self.request(project, &places, listed.as_ref(), warnings)?;
         let prepared = match planner.prepare(request).await {
             Ok(prepared) => prepared,
             Err(EngineError::Plan(PlanError::NothingToJudge)) => {
@@ -67,26 +126,43 @@ impl ReviewRequest {
                 return Err(Failure::new(Outcome::Usage, Code::NoRule, words)
                     .hint(format!("rules: {rules}; add a rule, or use {criteria}")));
             }
+            Err(EngineError::Plan(PlanError::NoReviewer { rule, criterion })) if has_reviewers(project) => {
+                let words = format!(
+                    "criterion '{criterion}' of rule '{rule}' is a question, and `{CHECKS}` answers none: it carries out the `check` of criteria"
+                );
+                return Err(Failure::new(Outcome::Usage, Code::Plan, words).hint(name_a_reviewer()));
+            }
             Err(error) => return Err(error.into()),
         };
-        self.all_named_are_judged(project, &prepared)?;
+        all_named_are_judged(&places, &prepared)?;
         warnings.extend(left_aside(&prepared));
-        Ok(prepared)
+        accepting::accept(project, planner, prepared).await
     }
 
-    /// The files of a project at a gate: only the ignore rules of the base count, and never for a file that git tracks.
-    async fn listed(&self, project: &Project) -> Result<Option<FolderFiles>, Failure> {
-        let root = project.root.path();
-        if project.authority.is_none() || self.change.is_some() || !is_in_repository(root) {
-            return Ok(None);
+    /// The named files and folders, relative to the root; without any the whole project. Of a change there are none.
+    fn places(&self, project: &Project) -> Result<Vec<Place>, Failure> {
+        if self.change.is_some() {
+            return Ok(vec![]);
         }
-        let (base, _) = authority::base(project, FlagsFrom::Caller, None).await?;
-        Ok(Some(workspace::listed(&project.root, base.as_deref()).await?))
+        if self.paths.is_empty() && !self.criteria.is_empty() {
+            let Words { criteria, paths, .. } = self.words;
+            return Err(Failure::usage(format!("{criteria} needs {paths} to judge"))
+                .hint("name the files or folders to judge"));
+        }
+        let relative = self.paths.iter().map(|path| project.root.relative(&project.here, path));
+        let whole = self.paths.is_empty().then(|| Ok(String::new()));
+        let place = |relative: Result<String, PathProblem>| {
+            let path = relative.map_err(|problem| path_failure(project, problem))?;
+            let is_folder = project.root.join(&path).is_dir();
+            Ok(Place { path, is_folder })
+        };
+        relative.chain(whole).map(place).collect()
     }
 
     fn request(
         &self,
         project: &Project,
+        places: &[Place],
         listed: Option<&FolderFiles>,
         warnings: &mut Vec<String>,
     ) -> Result<Request, Failure> {
@@ -100,9 +176,12 @@ impl ReviewRequest {
         if rules.is_empty() {
             return Err(self.no_rules(&project.config));
         }
+        if self.criteria.is_empty() {
+            rules = self.narrowed.of(rules, warnings)?;
+        }
         let files = match self.change {
             Some(_) => vec![],
-            None => self.concerned_files(project, listed, &rules)?,
+            None => self.concerned_files(project, places, listed, &rules, warnings)?,
         };
         let policy = project.config.policy.clone();
         Ok(Request {
@@ -111,6 +190,7 @@ impl ReviewRequest {
             policy: if self.is_loop { policy } else { Policy { attempts: Attempts::Once, ..policy } },
             outputs: vec![Output { name: OUTPUT.to_owned(), kind: OutputKind::Files }],
             files: files.into_iter().map(|path| (path, 0)).collect(),
+            guidance_files: vec![],
             change: self.change.clone(),
             notes: self.notes.clone(),
             fresh: self.fresh,
@@ -121,10 +201,12 @@ impl ReviewRequest {
     fn concerned_files(
         &self,
         project: &Project,
+        places: &[Place],
         listed: Option<&FolderFiles>,
         rules: &[Rule],
+        warnings: &mut Vec<String>,
     ) -> Result<Vec<String>, Failure> {
-        let FolderFiles { files, unnamed } = self.files(project, listed)?;
+        let FolderFiles { files, unnamed } = files(project, places, listed)?;
         if let Some(name) = concerned(rules, unnamed)?.first() {
             let why = NoVerdict::NotSeen;
             return Err(Failure::new(
@@ -135,9 +217,19 @@ impl ReviewRequest {
             .hint("rename the file, or add it to `.gitignore` and have that committed"));
         }
         if self.criteria.is_empty() && self.paths.is_empty() {
-            unmatched(&project.config, &files)?;
+            unmatched(&project.config, &files, |rule| rules.iter().any(|asked| asked.name == rule.name))?;
         }
-        let files = if self.paths.is_empty() { concerned(rules, files)? } else { files };
+        let files = match self.paths.is_empty() {
+            true => {
+                let exclusions =
+                    Exclusions::of(rules).map_err(|problem| Failure::usage(problem.to_string()))?;
+                let asked = concerned(rules, files.clone())?;
+                let excluded = files.iter().filter(|file| exclusions.has(file) && !asked.contains(file));
+                warnings.extend(excluded_words(&excluded.collect::<Vec<_>>()));
+                asked
+            }
+            false => files,
+        };
         if files.is_empty() {
             return Err(Failure::usage("there is no file to judge")
                 .hint("name files or folders that are not ignored by git"));
@@ -178,64 +270,89 @@ impl ReviewRequest {
             Ok(file) => Failure::usage(format!("{} has no rules", file.display())),
         }
     }
+}
 
-    /// The files of the paths: files as they are, folders without what git ignores.
-    fn files(&self, project: &Project, listed: Option<&FolderFiles>) -> Result<FolderFiles, Failure> {
-        let here = project.here.display();
-        let path_failure = |problem: PathProblem| {
-            let hint = match &problem {
-                PathProblem::Missing(_) => format!("paths are relative to the current folder, `{here}`"),
-                PathProblem::Outside(..) => {
-                    "name files of this project, or run the command in the other project".into()
-                }
-                _ => return Failure::from(EngineError::from(problem)),
-            };
-            Failure::from(EngineError::from(problem)).hint(hint)
-        };
-        if self.paths.is_empty() && !self.criteria.is_empty() {
-            let Words { criteria, paths, .. } = self.words;
-            return Err(Failure::usage(format!("{criteria} needs {paths} to judge"))
-                .hint("name the files or folders to judge"));
+/// Whether there are reviewers to ask, though none of them may answer questions.
+fn has_reviewers(project: &Project) -> bool {
+    project.config.reviewer.is_some() || !project.config.reviewers.is_empty()
+}
+
+/// A named file must not pass because no rule matches it.
+fn all_named_are_judged(places: &[Place], prepared: &Prepared) -> Result<(), Failure> {
+    let named: HashSet<&str> = places.iter().map(|place| place.path.as_str()).collect();
+    let first_of = |files: &[usize]| {
+        let mut paths = files.iter().map(|file| prepared.submission.files[*file].path.as_str());
+        paths.find(|path| named.contains(path))
+    };
+    if let Some(path) = first_of(&prepared.plan.unjudged) {
+        return Err(
+            Failure::usage(format!("no rule matches `{path}`")).hint("add a rule for it, or leave it out")
+        );
+    }
+    first_of(&prepared.plan.excluded).map_or(Ok(()), |path| {
+        let words = format!("`exclude` of the configuration leaves `{path}` out");
+        Err(Failure::usage(words).hint("change `exclude`, or do not name the file"))
+    })
+}
+
+/// A file or folder that is named.
+struct Place {
+    path: String,
+    is_folder: bool,
+}
+
+fn path_failure(project: &Project, problem: PathProblem) -> Failure {
+    let hint = match &problem {
+        PathProblem::Missing(_) => {
+            format!("paths are relative to the current folder, `{}`", project.here.display())
         }
-        let relative = self.paths.iter().map(|path| project.root.relative(&project.here, path));
-        let whole = self.paths.is_empty().then(|| Ok(String::new()));
-        let mut all = FolderFiles::default();
-        for relative in relative.chain(whole) {
-            let relative = relative.map_err(path_failure)?;
-            let is_folder = project.root.join(&relative).is_dir();
-            if let Some(listed) = listed.filter(|_| is_folder) {
-                let below = |path: &&String| {
-                    let rest = path.strip_prefix(relative.as_str());
-                    relative.is_empty() || rest.is_some_and(|rest| rest.starts_with('/'))
+        PathProblem::Outside(..) => {
+            "name files of this project, or run the command in the other project".into()
+        }
+        _ => return EngineError::from(problem).into(),
+    };
+    Failure::from(EngineError::from(problem)).hint(hint)
+}
+
+/// The files of a project at a gate: only the ignore rules of the base count, and never for a file that git tracks. Where
+/// only files are named, nothing else is looked at.
+async fn listed(project: &Project, places: &[Place]) -> Result<Option<FolderFiles>, Failure> {
+    let has_folders = places.iter().any(|place| place.is_folder);
+    if project.authority.is_none() || !has_folders || !is_in_repository(project.root.path()) {
+        return Ok(None);
+    }
+    let (base, _) = authority::base(project, FlagsFrom::Caller, None).await?;
+    Ok(Some(workspace::listed(&project.root, base.as_deref()).await?))
+}
+
+/// The files of the places: files as they are, folders without what git ignores.
+fn files(project: &Project, places: &[Place], listed: Option<&FolderFiles>) -> Result<FolderFiles, Failure> {
+    let failure = |problem| path_failure(project, problem);
+    let mut all = FolderFiles::default();
+    for Place { path, is_folder } in places {
+        match listed {
+            Some(listed) if *is_folder => {
+                let below = |name: &&String| {
+                    let rest = name.strip_prefix(path.as_str());
+                    path.is_empty() || rest.is_some_and(|rest| rest.starts_with('/'))
                 };
                 all.files.extend(listed.files.iter().filter(below).cloned());
                 all.unnamed.extend(listed.unnamed.iter().filter(below).cloned());
-            } else if is_folder {
-                let found = workspace::walk(&project.root, &relative).map_err(path_failure)?;
+            }
+            None if *is_folder => {
+                let found = workspace::walk(&project.root, path).map_err(failure)?;
                 all.files.extend(found.files);
                 all.unnamed.extend(found.unnamed);
-            } else {
-                workspace::require_file(&project.root, &relative).map_err(path_failure)?;
-                all.files.push(relative);
+            }
+            _ => {
+                workspace::require_file(&project.root, path).map_err(failure)?;
+                all.files.push(path.clone());
             }
         }
-        all.files.sort();
-        all.files.dedup();
-        Ok(all)
     }
-
-    /// A named file must not pass because no rule matches it.
-    fn all_named_are_judged(&self, project: &Project, prepared: &Prepared) -> Result<(), Failure> {
-        let named = |path: &String| {
-            let meant = |typed: &PathBuf| project.root.relative(&project.here, typed).ok();
-            self.paths.iter().any(|typed| meant(typed).as_ref() == Some(path))
-        };
-        let unjudged = prepared.plan.unjudged.iter().map(|file| &prepared.submission.files[*file].path);
-        let failure = |path: &String| {
-            Failure::usage(format!("no rule matches `{path}`")).hint("add a rule for it, or leave it out")
-        };
-        unjudged.into_iter().find(|path| named(path)).map_or(Ok(()), |path| Err(failure(path)))
-    }
+    all.files.sort();
+    all.files.dedup();
+    Ok(all)
 }
 
 /// The questions about a change that `init` writes, for a project without a configuration.
@@ -249,23 +366,20 @@ fn is_in_repository(root: &Path) -> bool {
 }
 
 fn concerned(rules: &[Rule], files: Vec<String>) -> Result<Vec<String>, Failure> {
-    let mut sets = vec![];
-    for rule in rules {
-        match &rule.scope {
-            Scope::Files { patterns, .. } => sets.push(glob_set(patterns).map_err(Failure::usage)?),
-            Scope::Whole | Scope::Output(_) => return Ok(files),
-        }
-    }
-    Ok(files.into_iter().filter(|file| sets.iter().any(|set| set.is_match(file))).collect())
+    let matchers = rules.iter().map(matcher).collect::<Result<Vec<_>, _>>()?;
+    Ok(files.into_iter().filter(|file| matchers.iter().any(|has| has(file))).collect())
+}
+
+fn matcher(rule: &Rule) -> Result<impl Fn(&str) -> bool + use<>, Failure> {
+    rule.matcher().map_err(|problem| Failure::usage(problem.to_string()))
 }
 
 /// Reports rules that match no file of the project: a mistake in the configuration, not a pass.
-pub fn unmatched(config: &Config, files: &[String]) -> Result<(), Failure> {
+pub fn unmatched(config: &Config, files: &[String], is_asked: impl Fn(&Rule) -> bool) -> Result<(), Failure> {
     let mut problems = vec![];
-    for (rule, source) in config.rules.iter().zip(&config.rule_sources) {
-        let Scope::Files { patterns, .. } = &rule.scope else { continue };
-        let set = glob_set(patterns).map_err(Failure::usage)?;
-        if files.iter().any(|file| set.is_match(file)) {
+    for (rule, source) in config.rules.iter().zip(&config.rule_sources).filter(|(rule, _)| is_asked(rule)) {
+        let has = matcher(rule)?;
+        if files.iter().any(|file| has(file)) {
             continue;
         }
         let place = source.patterns.first().unwrap_or(&source.name).clone();
@@ -275,6 +389,13 @@ pub fn unmatched(config: &Config, files: &[String]) -> Result<(), Failure> {
         ));
     }
     if problems.is_empty() { Ok(()) } else { Err(Failure::at(problems)) }
+}
+
+fn excluded_words(excluded: &[&String]) -> Option<String> {
+    let first = visible_line(excluded.first()?).into_owned();
+    let (count, more) = (counted(excluded.len(), "file", "files"), excluded.len() - 1);
+    let others = if more > 0 { format!(" and {more} more") } else { String::new() };
+    Some(format!("`exclude` leaves {count} out: `{first}`{others}"))
 }
 
 fn left_aside(prepared: &Prepared) -> Vec<String> {

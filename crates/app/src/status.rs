@@ -42,10 +42,10 @@ pub async fn look(
 }
 
 async fn of_reviews(ledger: &Ledger) -> Result<Status, Failure> {
-    let mut ends = ledger.counts().await?;
-    ends.retain(|count| matches!(count.state, State::Settled(_)));
     let filter = Filter { open_only: true, before: None, limit: OPEN_ROWS };
     let Reviews { reviews: open, more, .. } = reviews(Some(ledger), None, filter).await?;
+    let mut ends = ledger.counts().await?;
+    ends.retain(|count| matches!(count.state, State::Settled(_)));
     let workflows = under_way(ledger, SESSIONS).await;
     let workflows = workflows.map_err(|refusal| Failure::internal(refusal.to_string()))?;
     Ok(Status {

@@ -4,7 +4,7 @@
 use crate::Failure;
 use crate::arguments::{at_most, bad_argument, filled};
 use crate::project::Project;
-use crate::review_request::{ReviewRequest, Words};
+use crate::review_request::{Narrowed, ReviewRequest, Words};
 use crate::server_state::ServerState;
 use countersign_core::criterion::{Criterion, Severity};
 use countersign_core::digest::Parts;
@@ -105,7 +105,7 @@ pub async fn hand_in(
         None => resident.project()?,
         Some(since) => {
             let base = resident.base(since.base.as_deref()).await?;
-            wanted.change = Some(base.change(&mut warnings).await?);
+            wanted.change = Some(base.change(&base.project, &mut warnings).await?);
             base.project
         }
     };
@@ -150,6 +150,7 @@ impl Submit {
             change: None,
             criteria: criteria.collect::<Result<_, _>>()?,
             each_file: self.each_file.unwrap_or(false),
+            narrowed: Narrowed::default(),
             guidance: self.guidance,
             notes: self.notes,
             is_loop: self.subject.is_some(),

@@ -2,13 +2,15 @@
 
 use crate::Failure;
 use crate::authority;
+use crate::decision_mark::DecisionMark;
 use crate::project::Project;
 use crate::time::rfc3339;
+use crate::validate::warning;
 use countersign_core::ids::ReviewId;
-use countersign_doors::service::decided::{after_decision, task_of};
+use countersign_doors::service::decided::{after_decision, after_interruption, task_of};
 use countersign_doors::service::known::{KnownPlan, Titles, TrustedPlan};
 use countersign_doors::service::plan;
-use countersign_doors::service::tasks::Tasks;
+use countersign_doors::service::tasks::{Tasks, read_plan};
 use countersign_engine::config::Source;
 use countersign_engine::fresh::now_ms;
 use countersign_engine::git::Git;
@@ -19,6 +21,12 @@ use std::path::Path;
 const PLANS_MAX: usize = 200;
 
 pub async fn tasks_in(project: &Project, plan: &str, ledger: Ledger) -> Result<Tasks, Failure> {
+    // Where this fails, the task stays as it was before the decision, and the next command tries again.
+    let _ = catch_up(project, &ledger).await;
+    tasks_of(project, plan, ledger).await
+}
+
+async fn tasks_of(project: &Project, plan: &str, ledger: Ledger) -> Result<Tasks, Failure> {
     let path = project.root.relative(project.root.path(), Path::new(plan));
     let plan = path.map_err(|problem| Failure::usage(problem.to_string()))?;
     // The plan is left out of the change, so its name must not match other files.
@@ -28,6 +36,18 @@ pub async fn tasks_in(project: &Project, plan: &str, ledger: Ledger) -> Result<T
     }
     let KnownPlan { trusted, elsewhere, .. } = known_plan(project, &plan).await;
     Ok(Tasks { ledger, root: project.root.path().to_owned(), plan, trusted, elsewhere })
+}
+
+/// Does what is left of decisions whose process ended.
+async fn catch_up(project: &Project, ledger: &Ledger) -> Result<(), Failure> {
+    for mark in DecisionMark::left(ledger) {
+        if let Some(stored) = ledger.review(&mark.review).await? {
+            let tasks = tasks_of(project, plan::FILE, ledger.clone()).await?;
+            after_interruption(&tasks, &stored, now()).await?;
+        }
+        mark.remove();
+    }
+    Ok(())
 }
 
 /// What is known of a plan without the ledger.
@@ -104,9 +124,15 @@ pub async fn review_of(project: &Project, ledger: &Ledger, typed: &str) -> Resul
     }
 }
 
+/// What in a plan is read otherwise than it may be meant. A plan that cannot be read is reported elsewhere.
+pub fn plan_warnings(project: &Project, plan: &str) -> Vec<String> {
+    let reading = read_plan(&project.root.path().join(plan)).ok().flatten();
+    reading.iter().flat_map(|reading| &reading.warnings).map(warning).collect()
+}
+
 /// Sets the status of a task after a decision about its review.
 pub async fn decided(project: &Project, ledger: &Ledger, stored: &Stored) -> Result<(), Failure> {
-    let tasks = tasks_in(project, plan::FILE, ledger.clone()).await?;
+    let tasks = tasks_of(project, plan::FILE, ledger.clone()).await?;
     if let Some(mut task) = task_of(&tasks, &stored.review.subject).await? {
         after_decision(&tasks, &mut task, &stored.review, now()).await?;
     }

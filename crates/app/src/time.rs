@@ -33,6 +33,18 @@ pub fn since(typed: &str) -> Result<i64, String> {
         .map_err(|_| "expected a length such as 2h or 3d, or a date such as 2026-11-16".to_owned())
 }
 
+/// How long it is from one local time without a zone to another: `3:05`, `1:02:03`.
+pub fn between(from: &str, to: &str) -> Option<String> {
+    let (from, to) = (from.parse::<DateTime>().ok()?, to.parse::<DateTime>().ok()?);
+    let seconds = from.duration_until(to).as_secs();
+    let (hours, minutes, seconds) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
+    match hours {
+        _ if from > to => None,
+        0 => Some(format!("{minutes}:{seconds:02}")),
+        _ => Some(format!("{hours}:{minutes:02}:{seconds:02}")),
+    }
+}
+
 pub fn ago(ms: i64) -> String {
     let seconds = (Timestamp::now().as_millisecond() - ms).max(0) / 1000;
     match seconds {
@@ -46,6 +58,19 @@ pub fn ago(ms: i64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn issue_19_a_time_without_a_zone_is_so_long_ago() {
+        for (from, long) in [
+            ("2026-02-23T10:15:00", Some("0:07")),
+            ("2026-02-23T10:12:02", Some("3:05")),
+            ("2026-02-22T09:00:00", Some("25:15:07")),
+            ("2026-02-23T10:15:08", None),
+            ("yesterday", None),
+        ] {
+            assert_eq!(between(from, "2026-02-23T10:15:07").as_deref(), long, "{from}");
+        }
+    }
 
     #[test]
     fn issue_16_3_a_point_in_time_is_a_length_or_a_date() {

@@ -58,7 +58,7 @@ pub fn check_rules(project: &Project) -> Result<Valid, Failure> {
     let config = &project.config;
     let file = config.require_file().map_err(|problem| Failure::at(vec![problem]))?.clone();
     let found = workspace::walk(&project.root, "").map_err(|problem| Failure::usage(problem.to_string()))?;
-    unmatched(config, &found.files)?;
+    unmatched(config, &found.files, |_| true)?;
     let criteria = config.rules.iter().map(|rule| rule.criteria.len()).sum();
     let (rules, reviewers) = (config.rules.len(), config.reviewers.len());
     let (file, left_out) = (Some(file), found.left_out());
@@ -87,7 +87,8 @@ fn together(configuration: Result<Valid, Failure>, others: Option<Problems>) -> 
     }
 }
 
-fn warning(warning: &Diagnostic) -> String {
+/// A warning on one line, with its place.
+pub(crate) fn warning(warning: &Diagnostic) -> String {
     let Diagnostic { message, place, hint, .. } = warning;
     let hint = hint.as_deref().map(|hint| format!(" ({hint})")).unwrap_or_default();
     format!("{}:{}:{}: {message}{hint}", place.file().display(), place.line(), place.column())

@@ -1,13 +1,14 @@
 //! The judge: from the answers of a round to its verdict. A round passes only if every assignment has a valid answer and
 //! no criterion fails that blocks in this attempt. The overall result of a reply does not count beside its rulings.
 
-use crate::answer::{Answer, Flaw, Location, with_flaws};
+use crate::accepting::AcceptedBy;
+use crate::answer::{Answer, Flaw, Location, MAX_FLAWS, with_flaws};
 use crate::criterion::Severity;
 use crate::digest::{Key, Parts};
 use crate::outcome::NoVerdict;
 use crate::plan::{Assignment, Target};
-use crate::rule::Rule;
-use crate::submission::Material;
+use crate::rule::{Lines, Rule};
+use crate::submission::{Material, Submission};
 use serde::{Deserialize, Serialize};
 
 /// Where a failed ruling stands.
@@ -64,12 +65,26 @@ pub struct Judgement {
     /// What passed only after new notes of the author, and would block otherwise.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub after_notes: Vec<FindingRef>,
+    /// Flaws that are accepted. A finding whose flaws all are does not block.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub accepted: Vec<AcceptedFlaw>,
+}
+
+/// A flaw that is accepted, and why.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AcceptedFlaw {
+    #[serde(flatten)]
+    pub finding: FindingRef,
+    /// Its index in the finding.
+    pub flaw: usize,
+    pub by: AcceptedBy,
 }
 
 /// Judges a round. `answer` finds the answer to an assignment, or why there is none.
 pub fn judge<'a>(
     rules: &[Rule],
     assignments: &'a [Assignment],
+    submission: &Submission,
     threshold: Severity,
     accept_bare: bool,
     answer: impl Fn(&'a Assignment) -> Result<&'a Answer, NoVerdict>,
@@ -99,7 +114,14 @@ pub fn judge<'a>(
         }
         for (i, (ruling, criterion)) in answer.rulings.iter().zip(&criteria).enumerate() {
             if !ruling.passed {
-                fail(Some(i), criterion.severity);
+                let accepted = match criterion.severity >= threshold {
+                    true => accepted(rules, assignment, submission, answer, (index, i)),
+                    false => Accepted::default(),
+                };
+                if !accepted.is_all {
+                    fail(Some(i), criterion.severity);
+                }
+                judgement.accepted.extend(accepted.flaws);
             } else if criterion.severity >= threshold && answer.after_notes.contains(&criterion.name) {
                 judgement.after_notes.push(FindingRef { assignment: index, ruling: Some(i) });
             }
@@ -108,7 +130,52 @@ pub fn judge<'a>(
     judgement
 }
 
+/// What is accepted of a failed ruling.
+#[derive(Default)]
+struct Accepted {
+    flaws: Vec<AcceptedFlaw>,
+    is_all: bool,
+}
+
+fn accepted(
+    rules: &[Rule],
+    assignment: &Assignment,
+    submission: &Submission,
+    answer: &Answer,
+    (index, ruling): (usize, usize),
+) -> Accepted {
+    let (Some(rule), Some(ruled)) = (rules.get(assignment.rule), answer.rulings.get(ruling)) else {
+        return Accepted::default();
+    };
+    let flaws = answer.flaws_on(Some(ruled), assignment.about(&submission.files));
+    // Beyond the limit flaws are only counted: nobody knows what they are.
+    let is_counted = |flaw: usize| flaws.len() > MAX_FLAWS && flaw + 1 == flaws.len();
+    let is_by_change = submission.change.is_some() && rule.lines == Lines::Changed;
+    let by = |flaw: &Flaw| match is_by_change && flaw.is_already_there() {
+        true => Some(AcceptedBy::AlreadyThere),
+        false => submission.accepting.accepts((&rule.name, &ruled.criterion), flaw, &submission.files),
+    };
+    let finding = FindingRef { assignment: index, ruling: Some(ruling) };
+    let accept = |(flaw, said): (usize, &Flaw)| {
+        let by = by(said).filter(|_| !is_counted(flaw))?;
+        Some(AcceptedFlaw { finding, flaw, by })
+    };
+    let accepted: Vec<_> = flaws.iter().enumerate().filter_map(accept).collect();
+    Accepted { is_all: !flaws.is_empty() && accepted.len() == flaws.len(), flaws: accepted }
+}
+
 impl Judgement {
+    /// Whether it passes only by an exception that is new: then a person has the last word.
+    pub fn needs_person(&self, submission: &Submission) -> bool {
+        let is_new = |flaw: &AcceptedFlaw| match flaw.by {
+            AcceptedBy::Exception(index) => {
+                submission.accepting.exceptions.get(index).is_none_or(|exception| !exception.is_given)
+            }
+            AcceptedBy::AlreadyThere | AcceptedBy::Baseline => false,
+        };
+        self.accepted.iter().any(is_new)
+    }
+
     /// How the round ends: a blocking failure wins over a missing ruling, a missing ruling over a pass.
     pub fn end(&self, assignments: usize) -> RoundEnd {
         // The first reason. A budget only if there is no other: more money would not be enough then.
@@ -217,7 +284,9 @@ mod tests {
 
     fn judged(answer: &Answer, accept_bare: bool) -> RoundEnd {
         let (rules, assignments) = asked();
-        judge(&rules, &assignments, Severity::Should, accept_bare, |_| Ok(answer)).end(assignments.len())
+        let work = Submission::new(&rules, vec![], vec![], None);
+        judge(&rules, &assignments, &work, Severity::Should, accept_bare, |_| Ok(answer))
+            .end(assignments.len())
     }
 
     fn ruled(passed: &[bool]) -> Answer {

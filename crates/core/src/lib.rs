@@ -1,6 +1,7 @@
 //! The rules of Countersign as pure functions: no clock, files, environment or processes. Time, random ids, bytes and
 //! replies are arguments, so every rule can be tested as a table and stays the same for ever.
 
+pub mod accepting;
 pub mod answer;
 pub mod check;
 pub mod cost;
@@ -11,6 +12,7 @@ pub mod ids;
 pub mod judge;
 pub mod markdown;
 pub mod media;
+pub mod named_files;
 pub mod notify;
 pub mod outcome;
 pub mod plan;

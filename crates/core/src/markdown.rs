@@ -82,6 +82,12 @@ impl Lines<'_> {
     }
 }
 
+/// What a line that opens a fence names behind its signs, such as a language; empty for a bare fence.
+pub fn fence_info(line: &str) -> Option<&str> {
+    fence(line)?;
+    Some(line.trim_start_matches([' ', '\t', '`', '~']).trim())
+}
+
 #[derive(Clone, Copy, Debug)]
 struct Fence {
     sign: char,

@@ -50,6 +50,8 @@ pub enum Outcome {
     Overridden,
     /// A person or a policy skipped the review.
     Skipped,
+    /// The event of a CI job says what changed, and no rule is about any of it.
+    NothingToJudge,
     NeedsWork,
     /// The command or the configuration is wrong.
     Usage,
@@ -112,7 +114,8 @@ impl Settlement {
             Outcome::NoVerdict(why) => Self::NoVerdict(why),
             Outcome::BudgetReached => Self::BudgetReached,
             Outcome::Stopped(why) => Self::Stopped(why),
-            Outcome::Usage
+            Outcome::NothingToJudge
+            | Outcome::Usage
             | Outcome::AwaitingPerson
             | Outcome::Integrity
             | Outcome::Internal
@@ -123,10 +126,11 @@ impl Settlement {
 
 impl Outcome {
     /// Every outcome there is, once for each name.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::Passed,
         Self::Overridden,
         Self::Skipped,
+        Self::NothingToJudge,
         Self::NeedsWork,
         Self::Usage,
         Self::AwaitingPerson,
@@ -151,6 +155,7 @@ impl Outcome {
             Self::Passed => (0, "passed"),
             Self::Overridden => (0, "overridden"),
             Self::Skipped => (0, "skipped"),
+            Self::NothingToJudge => (0, "nothing_to_judge"),
             Self::NeedsWork => (1, "needs_work"),
             Self::Usage => (2, "usage"),
             Self::AwaitingPerson => (3, "awaiting_person"),
@@ -169,6 +174,11 @@ impl Outcome {
             Self::Stopped(why) => Some(why.name()),
             _ => None,
         }
+    }
+
+    /// Whether a review that ended so goes on when a person says so: it was stopped by a limit or by a reviewer.
+    pub fn waits_for_a_lift(self) -> bool {
+        matches!(self, Self::Stopped(Stop::AttemptsUsedUp | Stop::NotConverging | Stop::RejectedByReviewer))
     }
 
     /// The worst of several outcomes. No verdict is worse than needs work: the findings may not be all there are.
@@ -263,6 +273,7 @@ mod tests {
             (O::Passed, 0),
             (O::Overridden, 0),
             (O::Skipped, 0),
+            (O::NothingToJudge, 0),
             (O::NeedsWork, 1),
             (O::Usage, 2),
             (O::AwaitingPerson, 3),
@@ -298,7 +309,9 @@ mod tests {
             assert_eq!((Outcome::from(settlement), Settlement::with(outcome)), (outcome, Some(settlement)));
             assert_eq!(serde_json::to_string(&settlement).unwrap(), written);
         }
-        for outcome in [O::Usage, O::AwaitingPerson, O::Integrity, O::Internal, O::Interrupted] {
+        for outcome in
+            [O::NothingToJudge, O::Usage, O::AwaitingPerson, O::Integrity, O::Internal, O::Interrupted]
+        {
             let written = serde_json::to_string(&outcome).unwrap();
             assert!(serde_json::from_str::<Settlement>(&written).is_err(), "{written}");
             assert_eq!(Settlement::with(outcome), None);

@@ -5,12 +5,17 @@
 
 use crate::criterion::Criterion;
 use crate::digest::{Digest, Key, Parts};
-use crate::prompt::{DIFF_BYTES_MAX, PROMPT_VERSION};
-use crate::rule::{Each, MEDIA, Rule, Scope};
+use crate::prompt::PROMPT_VERSION;
+use crate::rule::{Each, Rule, Scope};
 use crate::submission::{Content, Form, Material, OutputKind, Submission};
-use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use serde::{Deserialize, Serialize};
+use split::{fits, room, split};
 use std::collections::{HashMap, HashSet};
+
+mod matching;
+mod split;
+
+pub use matching::{Exclusions, MayStayUnseen, glob_set};
 
 /// The name of the reviewer that carries out deterministic checks.
 pub const CHECKS: &str = "checks";
@@ -132,6 +137,8 @@ pub struct Plan {
     pub not_applicable: Vec<String>,
     /// Indices of files no rule looks at.
     pub unjudged: Vec<usize>,
+    /// Indices of files that the rules exclude, and none looks at.
+    pub excluded: Vec<usize>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -200,7 +207,9 @@ pub fn plan(
     if plan.assignments.is_empty() {
         return Err(PlanError::NothingToJudge);
     }
-    plan.unjudged = unjudged(&plan.assignments, submission);
+    let exclusions = Exclusions::of(rules)?;
+    let unjudged = unjudged(&plan.assignments, submission).into_iter();
+    (plan.excluded, plan.unjudged) = unjudged.partition(|file| exclusions.has(&submission.files[*file].path));
     Ok(plan)
 }
 
@@ -219,26 +228,6 @@ fn hidden(rule: &Rule, submission: &Submission) -> Result<HashSet<usize>, PlanEr
         !may.has(path, files.get(path.as_str()).copied().unwrap_or(content))
     };
     Ok(unseen.into_iter().filter(is_hidden).collect())
-}
-
-/// The files of a rule that may pass although no reviewer sees them.
-pub struct MayStayUnseen {
-    media: bool,
-    patterns: GlobSet,
-}
-
-impl MayStayUnseen {
-    pub fn of(rule: &Rule) -> Result<Self, PlanError> {
-        let (media, patterns): (Vec<_>, Vec<_>) =
-            rule.may_stay_unseen().into_iter().partition(|pattern| pattern == MEDIA);
-        let patterns = glob_set(&patterns)
-            .map_err(|reason| PlanError::BadPattern { rule: rule.name.clone(), reason })?;
-        Ok(Self { media: !media.is_empty(), patterns })
-    }
-
-    pub fn has(&self, path: &str, content: &Content) -> bool {
-        (self.media && *content == Content::Media) || self.patterns.is_match(path)
-    }
 }
 
 /// Files that no rule looks at. A file and its patch are one work, whichever of them is looked at.
@@ -273,15 +262,18 @@ fn targets_of(
     is_asked: bool,
 ) -> Result<Vec<(Target, Vec<usize>)>, PlanError> {
     let form = if is_asked && submission.change.is_some() { Form::Patch } else { Form::File };
+    let is_own = rule.matcher()?;
     let files_where = |wanted: &dyn Fn(&Material) -> bool| {
-        files_where(submission, |file| file.form == form && wanted(file))
+        files_where(submission, |file| file.form == form && file.paths().any(&is_own) && wanted(file))
     };
     match &rule.scope {
         Scope::Whole => {
             let files = files_where(&|_| true);
             match submission.change {
+                // Without any file it is asked about the notes alone, but not where all are excluded.
+                _ if files.is_empty() && !rule.exclude.is_empty() => Ok(vec![]),
                 Some(_) if is_asked && !fits(&files, submission, room) => {
-                    Ok(split(Target::All, files, submission))
+                    Ok(split(Target::All, files, submission, room))
                 }
                 _ => Ok(vec![(Target::All, files)]),
             }
@@ -300,10 +292,8 @@ fn targets_of(
                 OutputKind::File => vec![(Target::Output(name.clone()), files)],
             })
         }
-        Scope::Files { patterns, each: wanted } => {
-            let set = glob_set(patterns)
-                .map_err(|reason| PlanError::BadPattern { rule: rule.name.clone(), reason })?;
-            let files = files_where(&|file| set.is_match(&file.path));
+        Scope::Files { each: wanted, .. } => {
+            let files = files_where(&|_| true);
             let fit = fits(&files, submission, room);
             Ok(match wanted {
                 _ if files.is_empty() => vec![],
@@ -311,7 +301,7 @@ fn targets_of(
                 _ if files.len() == 1 => one_by_one(files, submission),
                 Each::File => one_by_one(files, submission),
                 Each::Together | Each::Fit if form == Form::Patch && !fit => {
-                    split(Target::Matching, files, submission)
+                    split(Target::Matching, files, submission, room)
                 }
                 Each::Fit if !fit => one_by_one(files, submission),
                 Each::Together | Each::Fit => vec![(Target::Matching, files)],
@@ -340,45 +330,8 @@ impl Target {
     }
 }
 
-/// A change that does not fit into one question: a question per file, and one about all of them in a few lines.
-fn split(whole: Target, files: Vec<usize>, submission: &Submission) -> Vec<(Target, Vec<usize>)> {
-    let summary = files_where(submission, |file| file.form == Form::Summary);
-    let mut targets = one_by_one(files, submission);
-    if !summary.is_empty() {
-        targets.push((whole, summary));
-    }
-    targets
-}
-
-fn fits(files: &[usize], submission: &Submission, room: Option<u64>) -> bool {
-    let bytes: u64 = files.iter().map(|file| submission.files[*file].size_bytes).sum();
-    room.is_none_or(|room| bytes <= room)
-}
-
-/// How many bytes fit into a question to the first reviewer. The author of a self-review reads everything.
-fn room(batches: &[&Batch], submission: &Submission) -> Option<u64> {
-    let first = |batch: &&Batch| {
-        let judges = &batch.judges;
-        let by_author = judges.first().is_some_and(|judge| judge.kind == ReviewerKind::SelfReview);
-        judges.iter().find(|judge| judge.kind == ReviewerKind::Asked && !by_author).cloned()
-    };
-    let asked = batches.iter().find_map(first)?;
-    let most = submission.change.as_ref().map(|_| DIFF_BYTES_MAX as u64);
-    asked.room_bytes.into_iter().chain(most).min()
-}
-
 fn files_where(submission: &Submission, wanted: impl Fn(&Material) -> bool) -> Vec<usize> {
     (0..submission.files.len()).filter(|i| wanted(&submission.files[*i])).collect()
-}
-
-/// The matcher for a rule's patterns: `*` stays within a folder, `**` crosses them.
-pub fn glob_set(patterns: &[String]) -> Result<GlobSet, String> {
-    let mut set = GlobSetBuilder::new();
-    for pattern in patterns {
-        let glob = GlobBuilder::new(pattern).literal_separator(true).build();
-        set.add(glob.map_err(|error| error.to_string())?);
-    }
-    set.build().map_err(|error| error.to_string())
 }
 
 /// Criteria of one rule that are answered by the same kind of judge.
@@ -421,14 +374,16 @@ fn batches(rule: &Rule, reviewers: &[Reviewer], redaction: &str) -> Result<Vec<B
         batch(vec![checks.clone()], true, |c| c.check.as_ref().is_some_and(|check| check.is_pure())),
         batch(vec![checks], false, |c| c.check.as_ref().is_some_and(|check| !check.is_pure())),
     ];
-    if let Some(first) = rule.criteria.iter().find(|criterion| criterion.check.is_none()) {
-        batches.push(batch(judges(rule, first, reviewers)?, true, |c| c.check.is_none()));
-    }
+    batches.push(batch(judges(rule, reviewers)?, true, |c| c.check.is_none()));
     batches.retain(|batch| !batch.criteria.is_empty());
     Ok(batches)
 }
 
-fn judges(rule: &Rule, first: &Criterion, reviewers: &[Reviewer]) -> Result<Vec<Reviewer>, PlanError> {
+/// Who may be asked the questions of a rule, in order; none where it has checks only.
+pub fn judges(rule: &Rule, reviewers: &[Reviewer]) -> Result<Vec<Reviewer>, PlanError> {
+    let Some(first) = rule.criteria.iter().find(|criterion| criterion.check.is_none()) else {
+        return Ok(vec![]);
+    };
     let can_ask = |reviewer: &&Reviewer| reviewer.kind != ReviewerKind::Checks;
     if let Some(name) = &rule.reviewer
         && !reviewers.iter().any(|reviewer| reviewer.name == *name)
@@ -455,7 +410,7 @@ fn assignment(
         reviewer: judge.name.clone(),
         kind: judge.kind,
         look: FIRST_LOOK,
-        key: key(rule, batch, files, submission, judge, FIRST_LOOK),
+        key: key((index, rule), batch, files, submission, judge, FIRST_LOOK),
         reuse: match judge.kind {
             ReviewerKind::SelfReview => Reuse::Never,
             _ if files.is_empty() || !batch.pure => Reuse::Never,
@@ -476,7 +431,7 @@ fn assignment(
 
 /// Everything the reviewer could see and was asked, and the look; not severity, round, time or anything random.
 fn key(
-    rule: &Rule,
+    (index, rule): (usize, &Rule),
     batch: &Batch,
     files: &[usize],
     submission: &Submission,
@@ -503,6 +458,12 @@ fn key(
     // What stands around a change; where there is none, keys are what they always were.
     if let Some(context) = submission.context.as_ref().filter(|_| !checked) {
         parts.text("context").text(context.as_str());
+    }
+    if !checked && rule.asks_cause(submission) {
+        parts.text("caused by the change");
+    }
+    if !checked {
+        submission.name_guidance(&mut parts, index, files);
     }
     // The same for the first look.
     if look != FIRST_LOOK {

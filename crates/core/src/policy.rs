@@ -47,6 +47,9 @@ pub struct Blocking {
     pub severity: Severity,
 }
 
+/// A number of attempts that no review reaches: its door counts them.
+pub const COUNTED_BY_DOOR: u32 = u32::MAX;
+
 /// How often a review may come back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -149,10 +152,10 @@ impl Policy {
         threshold(&self.blocking, attempt)
     }
 
-    /// How many failing rounds are left after this many; `None` where it is one round anyway.
+    /// How many failing rounds are left after this many; `None` where it is one round anyway, or the door counts them.
     pub fn attempts_left(&self, used: u32) -> Option<u32> {
         match self.attempts {
-            Attempts::Once => None,
+            Attempts::Once | Attempts::AtMost(COUNTED_BY_DOOR) => None,
             Attempts::AtMost(max) => Some(max.saturating_sub(used)),
         }
     }

@@ -69,6 +69,24 @@ pub struct Rule {
     /// is said.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unseen: Option<Vec<String>>,
+    /// Patterns of files that it is not about, although its scope has them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub exclude: Vec<String>,
+    /// Of a change: whether a finding has to be about it.
+    #[serde(default, skip_serializing_if = "crate::is_default")]
+    pub lines: Lines,
+}
+
+/// Which findings about a change block.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Lines {
+    /// All.
+    #[default]
+    File,
+    /// Those that the change caused. The reviewer is asked which it did not, and that counts only in lines which the change
+    /// did not touch.
+    Changed,
 }
 
 /// The word for pictures, sound, video and fonts whose first bytes fit their names.
@@ -86,6 +104,12 @@ impl fmt::Debug for Rule {
         if let Some(unseen) = &self.unseen {
             fields.field("unseen", unseen);
         }
+        if !self.exclude.is_empty() {
+            fields.field("exclude", &self.exclude);
+        }
+        if self.lines != Lines::File {
+            fields.field("lines", &self.lines);
+        }
         fields.finish()
     }
 }
@@ -93,12 +117,26 @@ impl fmt::Debug for Rule {
 impl Rule {
     /// A rule that says nothing but what it asks, and of what.
     pub fn new(name: impl Into<String>, scope: Scope, criteria: Vec<Criterion>) -> Self {
-        Self { name: name.into(), scope, criteria, guidance: None, reviewer: None, unseen: None }
+        Self {
+            name: name.into(),
+            scope,
+            criteria,
+            guidance: None,
+            reviewer: None,
+            unseen: None,
+            exclude: vec![],
+            lines: Lines::File,
+        }
     }
 
     /// The same, where placeholders for what cannot be shown are ruled on like everything else.
     pub fn with_placeholders(self) -> Self {
         Self { unseen: Some(vec![MEDIA.to_owned(), "**".to_owned()]), ..self }
+    }
+
+    /// The same, where every finding counts, whatever caused it.
+    pub fn about_whole_files(&self) -> Self {
+        Self { lines: Lines::File, ..self.clone() }
     }
 
     /// The patterns of what may stay unseen.
@@ -127,7 +165,9 @@ mod tests {
             format!("{rule:?}"),
             r#"Rule { name: "r", scope: Whole, criteria: [], guidance: None, reviewer: None }"#
         );
-        assert!(format!("{:?}", rule.with_placeholders()).ends_with(r#"unseen: ["media", "**"] }"#));
+        assert!(format!("{:?}", rule.clone().with_placeholders()).ends_with(r#"unseen: ["media", "**"] }"#));
+        let more = Rule { exclude: vec!["a".into()], lines: Lines::Changed, ..rule };
+        assert!(format!("{more:?}").ends_with(r#"exclude: ["a"], lines: Changed }"#));
     }
 
     #[test]

@@ -1,6 +1,8 @@
 //! What is handed in: outputs (files), notes, and the digest that names exactly these.
 
+use crate::accepting::Accepting;
 use crate::digest::{Digest, Parts};
+use crate::prompt::CONTEXT_BYTES_MAX;
 use crate::rule::Rule;
 use serde::{Deserialize, Serialize};
 
@@ -88,6 +90,9 @@ pub struct ChangeOf {
 pub struct Material {
     /// Relative to the project root, with `/`.
     pub path: String,
+    /// Of a patch: what the file was called before. A rule that was about it there is about what became of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub old_path: Option<String>,
     /// Index of its output in [`Submission::outputs`].
     pub output: usize,
     pub digest: Digest,
@@ -95,6 +100,21 @@ pub struct Material {
     pub content: Content,
     #[serde(default, skip_serializing_if = "Form::is_file")]
     pub form: Form,
+}
+
+/// A file that the guidance of a rule names: shown beside the work, and not judged.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GuidanceFile {
+    /// The index of the rule.
+    pub rule: usize,
+    pub file: Material,
+}
+
+impl Material {
+    /// Its path, and the one that it had before.
+    pub fn paths(&self) -> impl Iterator<Item = &str> {
+        [Some(&self.path), self.old_path.as_ref()].into_iter().flatten().map(String::as_str)
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -115,6 +135,12 @@ pub struct Submission {
     /// stands on it too.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub evidence: Option<Digest>,
+    /// What the guidance of rules names.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub guidance_files: Vec<GuidanceFile>,
+    /// Files that HEAD has otherwise than they were handed in. Committing them makes no other work.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub other_in_head: Vec<String>,
     /// Where the rules came from, at a gate.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rules_from: Option<String>,
@@ -124,6 +150,9 @@ pub struct Submission {
     /// Whether it changes what later work is judged by: then it does not pass without a person.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub steers_gate: bool,
+    /// What is accepted of it although it fails.
+    #[serde(default, skip_serializing_if = "Accepting::is_empty")]
+    pub accepting: Accepting,
 }
 
 impl Submission {
@@ -149,9 +178,12 @@ impl Submission {
             change: None,
             context: None,
             evidence: None,
+            guidance_files: vec![],
+            other_in_head: vec![],
             rules_from: None,
             asks_person: false,
             steers_gate: false,
+            accepting: Accepting::default(),
         }
     }
 
@@ -163,10 +195,63 @@ impl Submission {
         Self { digest: parts.digest(), change: Some(change), context: Some(context), ..self }
     }
 
+    /// The same, judged beside what is accepted: its name covers that too.
+    pub fn accepting(self, accepting: Accepting) -> Self {
+        if accepting.is_empty() {
+            return self;
+        }
+        let digest = accepting.parts().text(self.digest.as_str()).digest();
+        Self { digest, accepting, ..self }
+    }
+
+    /// The same with the files that guidance names: its name covers them.
+    pub fn with_guidance_files(self, guidance_files: Vec<GuidanceFile>) -> Self {
+        if guidance_files.is_empty() {
+            return self;
+        }
+        let mut parts = Parts::new("submission/guidance/1");
+        parts.text(self.digest.as_str()).count(guidance_files.len());
+        for GuidanceFile { rule, file } in &guidance_files {
+            parts.count(*rule).text(&file.path).text(file.digest.as_str());
+        }
+        Self { digest: parts.digest(), guidance_files, ..self }
+    }
+
+    /// What is shown beside some of the files for a rule.
+    pub fn guidance_of<'a>(&'a self, rule: usize, files: &'a [usize]) -> impl Iterator<Item = &'a Material> {
+        let is_judged =
+            move |path: &str| files.iter().any(|i| self.files.get(*i).is_some_and(|file| file.path == path));
+        let named = self.guidance_files.iter().filter(move |named| named.rule == rule);
+        named.map(|named| &named.file).filter(move |file| !is_judged(&file.path))
+    }
+
+    /// The same, each with whether its contents are shown: as many as fit, in their order.
+    pub fn guidance_shown<'a>(
+        &'a self,
+        rule: usize,
+        files: &'a [usize],
+    ) -> impl Iterator<Item = (&'a Material, bool)> {
+        let mut left = CONTEXT_BYTES_MAX;
+        self.guidance_of(rule, files).map(move |file| {
+            // What is not text is a line.
+            let bytes = if file.content == Content::Text { file.size_bytes } else { 0 };
+            let fits = bytes <= left;
+            left -= if fits { bytes } else { 0 };
+            (file, fits)
+        })
+    }
+
+    /// Adds what is shown beside some of the files to what names a question. Without such files nothing is added.
+    pub(crate) fn name_guidance(&self, parts: &mut Parts, rule: usize, files: &[usize]) {
+        for file in self.guidance_of(rule, files) {
+            parts.text("guidance").text(&file.path).text(file.digest.as_str());
+        }
+    }
+
     /// Whether this is the same work, whatever stands around it: what tests or a session say may differ each time.
     pub fn is_same_work(&self, other: &Self) -> bool {
         match (&self.change, &other.change) {
-            (Some(one), Some(other)) => one == other,
+            (Some(one), Some(another)) => one == another && self.accepting == other.accepting,
             _ => self.digest == other.digest,
         }
     }

@@ -7,7 +7,8 @@ use std::borrow::Cow;
 use std::fmt::Display;
 
 /// The sections of a payload, as they stand between the `=` signs.
-pub const SECTIONS: [&str; 4] = ["BEGIN OUTPUTS", "END OUTPUTS", "AUTHOR NOTES", "END AUTHOR NOTES"];
+pub const SECTIONS: [&str; 6] =
+    ["BEGIN OUTPUTS", "END OUTPUTS", "AUTHOR NOTES", "END AUTHOR NOTES", "CONTEXT", "END CONTEXT"];
 /// A section marker is a section between two of these.
 pub const SECTION_RULE: &str = "====================";
 /// A file header is a path between two of these.
@@ -32,6 +33,34 @@ pub fn cut_front_words(text: &str, max_bytes: usize) -> &str {
         whole if text.len() < max_bytes => whole,
         cut => cut.find(char::is_whitespace).map_or("", |end| &cut[end..]),
     }
+}
+
+/// The beginning of a text of at most `max_bytes`, up to a whole word.
+fn cut_words(text: &str, max_bytes: usize) -> &str {
+    match cut(text, max_bytes) {
+        whole if whole.len() == text.len() => whole,
+        cut => cut.rfind(char::is_whitespace).map_or("", |end| &cut[..end]),
+    }
+}
+
+/// The beginning and the end of a text, in at most `max_bytes`, with a note between them of how much is shown.
+pub fn cut_middle(text: &str, max_bytes: usize) -> Cow<'_, str> {
+    cut_between(text, text, text.len(), max_bytes)
+}
+
+/// The same of a text of so many bytes, of which only the beginning and the end are known.
+pub fn cut_between<'t>(beginning: &str, end: &'t str, text_bytes: usize, max_bytes: usize) -> Cow<'t, str> {
+    const NOTE_BYTES: usize = 80;
+    if end.len() == text_bytes && text_bytes <= max_bytes {
+        return Cow::Borrowed(end);
+    }
+    let half = max_bytes.saturating_sub(NOTE_BYTES) / 2;
+    let (first, last) = (cut_words(beginning, half), cut_front_words(end, half));
+    let shown = first.len() + last.len();
+    Cow::Owned(format!(
+        "{first}\n[cut: {shown} of {text_bytes} bytes shown]\n{}",
+        last.trim_start_matches('\n')
+    ))
 }
 
 /// The prefix of at most `max_bytes`, with a note of how much is missing.
@@ -158,8 +187,10 @@ pub fn hides(c: char) -> bool {
     steers(c) || matches!(c, '\u{ad}' | '\u{180e}' | '\u{200c}' | '\u{200d}')
 }
 
-/// Whether a reader could take this line for one of our markers.
+/// Whether a reader could take this line for one of our markers, also with signs and letters that only look alike, and with
+/// characters in between that take no place.
 pub fn reads_as_marker(line: &str) -> bool {
+    let line = skeleton(line);
     // Most lines leave here: a marker has a rule of signs in it.
     if !line.contains("======") && !line.contains("------") {
         return false;
@@ -168,13 +199,73 @@ pub fn reads_as_marker(line: &str) -> bool {
     reads_as_section(line) || reads_as_file_header(line)
 }
 
+/// The line as it looks: without what takes no place, and with our own signs for those that look like them.
+fn skeleton(line: &str) -> Cow<'_, str> {
+    let shown = without_escapes(line);
+    if shown.is_ascii() {
+        return shown;
+    }
+    let takes_no_place = |c: char| {
+        hides(c)
+            || matches!(c, '\u{300}'..='\u{36f}' | '\u{fe00}'..='\u{fe0f}' | '\u{115f}' | '\u{1160}' | '\u{3164}' | '\u{ffa0}')
+    };
+    let looks = |c: char| match c {
+        '\u{ff01}'..='\u{ff5e}' => char::from_u32(u32::from(c) - 0xfee0).unwrap_or(c),
+        '\u{2550}' | '\u{a78a}' | '\u{30a0}' | '\u{2e40}' | '\u{2261}' | '\u{fe66}' | '\u{268c}' => '=',
+        '\u{2010}'..='\u{2015}'
+        | '\u{2212}'
+        | '\u{2500}'
+        | '\u{2501}'
+        | '\u{2e3a}'
+        | '\u{2e3b}'
+        | '\u{fe58}'
+        | '\u{fe63}'
+        | '\u{30fc}'
+        | '\u{2043}'
+        | '\u{2d7}'
+        | '\u{23af}'
+        | '\u{2796}'
+        | '\u{1806}' => '-',
+        c if c.is_whitespace() => ' ',
+        c => c,
+    };
+    Cow::Owned(shown.chars().filter(|c| !takes_no_place(*c)).map(looks).collect())
+}
+
+/// The line without the `\u{…}` that stand for characters that take no place.
+fn without_escapes(line: &str) -> Cow<'_, str> {
+    if !line.contains("\\u{") {
+        return Cow::Borrowed(line);
+    }
+    let mut parts = line.split("\\u{");
+    let mut out = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        match part.split_once('}') {
+            Some((hex, rest)) if hex.len() <= 6 && hex.bytes().all(|byte| byte.is_ascii_hexdigit()) => {
+                out.push_str(rest)
+            }
+            _ => out.push_str(part),
+        }
+    }
+    Cow::Owned(out)
+}
+
 fn reads_as_section(line: &str) -> bool {
     let inner = line.trim_matches('=');
     let signs = line.len() - inner.len();
-    let joiner = |c: &char| matches!(c, '\u{200c}' | '\u{200d}');
-    let inner: String = inner.chars().filter(|c| !joiner(c)).collect();
-    let words = inner.split_whitespace().collect::<Vec<_>>().join(" ").to_uppercase();
-    signs >= LOOKALIKE_SIGNS && (SECTIONS.contains(&words.as_str()) || words == "BEGIN AUTHOR NOTES")
+    let words = inner.split_whitespace().collect::<Vec<_>>().join(" ");
+    let mut sections = SECTIONS.into_iter().chain(["BEGIN AUTHOR NOTES", "BEGIN CONTEXT"]);
+    signs >= LOOKALIKE_SIGNS && sections.any(|section| looks_like(section, &words))
+}
+
+/// Whether words read as ours: any letter that is not ASCII may look like one that is.
+fn looks_like(ours: &str, words: &str) -> bool {
+    let alike = |(our, other): (char, char)| {
+        our.eq_ignore_ascii_case(&other)
+            || !other.is_ascii() && other.is_alphabetic()
+            || matches!((our, other), ('O', '0') | ('I', '1' | 'l' | '|') | ('S', '5') | ('E', '3'))
+    };
+    ours.chars().count() == words.chars().count() && ours.chars().zip(words.chars()).all(alike)
 }
 
 fn reads_as_file_header(line: &str) -> bool {
@@ -184,9 +275,46 @@ fn reads_as_file_header(line: &str) -> bool {
     before >= LOOKALIKE_SIGNS && after >= LOOKALIKE_SIGNS && !inner.trim().is_empty()
 }
 
+/// JSON as it may be shown at a terminal: characters that steer it or reorder text are escapes in its texts.
+pub fn escaped_json(json: &str) -> Cow<'_, str> {
+    let is_raw = |c: char| steers(c) && !matches!(c, '\n' | '\t' | '\r');
+    if !json.contains(is_raw) {
+        return Cow::Borrowed(json);
+    }
+    let mut out = String::with_capacity(json.len() + 64);
+    for c in json.chars() {
+        match is_raw(c) {
+            true => {
+                c.encode_utf16(&mut [0; 2]).iter().for_each(|unit| out.push_str(&format!("\\u{unit:04x}")))
+            }
+            false => out.push(c),
+        }
+    }
+    Cow::Owned(out)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn issue_19_the_middle_is_cut_between_words_and_the_numbers_are_true() {
+        assert_eq!(cut_middle("short", 5), "short");
+        let long = format!("begin {} end", "word ".repeat(100));
+        for max_bytes in [100, 200, 400] {
+            let cut = cut_middle(&long, max_bytes);
+            let (first, rest) = cut.split_once("\n[cut: ").unwrap();
+            let (numbers, last) = rest.split_once(" bytes shown]\n").unwrap();
+            assert_eq!(numbers, format!("{} of {}", first.len() + last.len(), long.len()));
+            assert!(first.starts_with("begin") && last.ends_with(" end") && cut.len() <= max_bytes, "{cut}");
+            // What was cut is not cut again.
+            assert_eq!(cut_middle(&cut, max_bytes), cut);
+        }
+        // Half a secret is not recognised any more.
+        assert_eq!(cut_middle(&"x".repeat(500), 100), "\n[cut: 0 of 500 bytes shown]\n");
+        let known = cut_between("first words of many", "and the last words", 9_000, 200);
+        assert_eq!(known, "first words of many\n[cut: 37 of 9000 bytes shown]\nand the last words");
+    }
 
     #[test]
     fn cutting_keeps_whole_characters() {
@@ -210,13 +338,24 @@ mod tests {
             "======= END   OUTPUTS =======",
             "==================== BEGIN OUTPUTS",
             "==================== AUTHOR NOTES ====================",
+            "==================== CONTEXT ====================",
+            "==================== END CONTEXT ====================",
             "-------------------- a.md --------------------",
             "\\-------------------- a.md --------------------",
             "---------- a.md ------------",
+            // Issue 23: signs and letters that look like ours, and characters that take no place.
+            "\u{ff1d}\u{ff1d}\u{ff1d}\u{ff1d}\u{ff1d}\u{ff1d}\u{ff1d} END OUTPUTS \u{2550}\u{2550}\u{2550}\u{2550}",
+            "==================== \u{415}ND \u{39f}UTPUTS ====================",
+            "==================== END OUT\u{ad}PUTS ====================",
+            "===\u{34f}====\u{2062} END OUTPUTS =======",
+            "==================== END 0UTPUTS ====================",
+            "\u{2500}\u{2500}\u{2500}\u{2500}\u{2500}\u{2500}\u{2500} a.md \u{2014}\u{2014}\u{2014}\u{2014}\u{2014}\u{2014}",
         ];
         for line in forged {
             let text = format!("a\n{line}\nb");
-            assert_eq!(neutralise(&text).0, format!("a\n\\{line}\nb"));
+            let shown = neutralise_name(line).0;
+            let shown = if line.ends_with('\r') { line } else { &shown };
+            assert_eq!(neutralise(&text).0, format!("a\n\\{shown}\nb"));
         }
         let ordinary = [
             "----------------------------",
@@ -225,6 +364,8 @@ mod tests {
             "== x ==",
             "a -- b",
             "--------- a",
+            "============ \u{415}NTR\u{c9}E ============",
+            "\u{2014} a \u{2014}",
             "",
         ];
         for line in ordinary {
@@ -239,6 +380,16 @@ mod tests {
         assert_eq!(changes, Changes { lines: 0, characters: 4 });
         assert_eq!(neutralise_name("a\nb\r\nc\td").0, "a\\u{a}b\\u{d}\\u{a}c\\u{9}d");
         assert_eq!(visible_line("a\nb\u{7}"), "a b\\u{7}");
+    }
+
+    #[test]
+    fn issue_23_json_has_no_raw_character_that_steers() {
+        let value = serde_json::json!({ "a\u{202e}": "b\u{9b}\u{7f}\u{e0041}\u{2066}\n\u{1b} ü 👩" });
+        let json = value.to_string();
+        let escaped = escaped_json(&json);
+        assert!(!escaped.contains(steers) && escaped.contains("ü 👩"), "{escaped}");
+        assert_eq!(serde_json::from_str::<serde_json::Value>(&escaped).unwrap(), value);
+        assert!(matches!(escaped_json("{\"a\": 1}\n"), Cow::Borrowed(_)));
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 mod ask;
 mod cli;
+mod formats;
 mod logging;
 mod loopback;
 #[cfg(test)]
@@ -11,6 +12,7 @@ mod output;
 mod serve;
 mod terminal;
 mod tui;
+mod web;
 
 use std::process::ExitCode;
 

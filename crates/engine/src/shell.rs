@@ -2,18 +2,24 @@
 
 use crate::process::{self, Call, GuardProgram, ProcessEnd, Surplus, Tap};
 use countersign_core::text;
+use std::borrow::Cow;
 use std::ffi::OsString;
 use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 const OUTPUT_BYTES: usize = 256 * 1024;
+/// How much of the beginning is kept beside the end.
+const BEGINNING_BYTES: usize = 16 * 1024;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CommandResult {
     pub end: End,
     /// The end of its output and error output, as text.
     pub output: String,
+    /// Where that is not all of it: the beginning, and the number of all bytes.
+    pub cut: Option<(String, usize)>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,7 +35,15 @@ impl CommandResult {
         self.end == End::Passed
     }
 
-    /// What went wrong, with the end of the output.
+    /// The output in so many bytes, without its middle where it is longer.
+    pub fn shown(&self, max_bytes: usize) -> Cow<'_, str> {
+        match &self.cut {
+            None => text::cut_middle(&self.output, max_bytes),
+            Some((beginning, bytes)) => text::cut_between(beginning, &self.output, *bytes, max_bytes),
+        }
+    }
+
+    /// What went wrong, with the output.
     pub fn trouble(&self, what: &str, max_bytes: usize) -> String {
         let how = match &self.end {
             End::Passed => "passed".to_owned(),
@@ -37,7 +51,7 @@ impl CommandResult {
             End::TimedOut => "took too long".to_owned(),
             End::Cancelled => "was stopped".to_owned(),
         };
-        format!("{what} {how}\n{}", text::cut_front(self.output.trim_end(), max_bytes))
+        format!("{what} {how}\n{}", self.shown(max_bytes).trim_end())
     }
 }
 
@@ -66,7 +80,8 @@ pub async fn run(
     call.timeout = command.timeout;
     call.stdout_limit_bytes = OUTPUT_BYTES;
     call.surplus = Surplus::Forgets;
-    call.tap = command.tap;
+    let beginning = Arc::new(Mutex::new(Beginning::default()));
+    call.tap = Some(beginning_tap(beginning.clone(), command.tap));
     let ended = process::run(guard, call, cancel).await?;
     let end = match ended.how {
         ProcessEnd::Exited(0) => End::Passed,
@@ -79,5 +94,28 @@ pub async fn run(
         }
         ProcessEnd::Cancelled => End::Cancelled,
     };
-    Ok(CommandResult { end, output: String::from_utf8_lossy(&ended.stdout).into_owned() })
+    let Beginning { kept, bytes } =
+        std::mem::take(&mut *beginning.lock().unwrap_or_else(PoisonError::into_inner));
+    let cut = (bytes > ended.stdout.len()).then(|| (String::from_utf8_lossy(&kept).into_owned(), bytes));
+    Ok(CommandResult { end, output: String::from_utf8_lossy(&ended.stdout).into_owned(), cut })
+}
+
+/// The beginning of an output, and how many bytes were written in all.
+#[derive(Default)]
+struct Beginning {
+    kept: Vec<u8>,
+    bytes: usize,
+}
+
+fn beginning_tap(beginning: Arc<Mutex<Beginning>>, also: Option<Tap>) -> Tap {
+    Tap::new(move |piece| {
+        let mut beginning = beginning.lock().unwrap_or_else(PoisonError::into_inner);
+        let room = BEGINNING_BYTES.saturating_sub(beginning.kept.len());
+        beginning.kept.extend_from_slice(&piece[..piece.len().min(room)]);
+        beginning.bytes += piece.len();
+        drop(beginning);
+        if let Some(tap) = &also {
+            tap.write(piece);
+        }
+    })
 }

@@ -76,6 +76,14 @@ impl Worker {
         }
     }
 
+    /// What is started: a path, or a name on the `PATH`.
+    pub fn program(&self) -> &str {
+        match self {
+            Self::Program { path, .. } => path,
+            Self::Command { argv, .. } => argv.first().map_or("", String::as_str),
+        }
+    }
+
     /// Works to the end. No process of it runs any more when this returns.
     pub async fn work(
         &self,

@@ -30,7 +30,7 @@ pub use judge::Judge;
 pub use loopback::{Act, Dialect, Loopback};
 pub use messages::{Messages, MessagesApi};
 pub use project::Project;
-pub use ran::{Ran, Running, eventually};
+pub use ran::{Ran, Running, bound_by_permissions, eventually, peak_memory_kib};
 pub use repository::Repository;
 pub use responses::{Responses, ResponsesApi};
 pub use served::{Answered, Served};

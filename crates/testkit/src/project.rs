@@ -7,8 +7,19 @@ use std::sync::Mutex;
 use tempfile::TempDir;
 
 /// Variables of the machine a test runs on that must not reach the program.
-const FOREIGN: [&str; 41] = [
+const FOREIGN: [&str; 52] = [
     "CI",
+    "GITHUB_ACTIONS",
+    "GITHUB_EVENT_NAME",
+    "GITHUB_EVENT_PATH",
+    "GITHUB_STEP_SUMMARY",
+    "GITHUB_OUTPUT",
+    "GITLAB_CI",
+    "CI_PIPELINE_SOURCE",
+    "CI_COMMIT_SHA",
+    "CI_DEFAULT_BRANCH",
+    "CI_COMMIT_BEFORE_SHA",
+    "COUNTERSIGN_LEDGER_HEAD",
     "RUST_BACKTRACE",
     "RUST_LIB_BACKTRACE",
     "COUNTERSIGN_ROOT",

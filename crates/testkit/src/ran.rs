@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 use std::io::{Read, Seek, Write};
+use std::os::unix::fs::MetadataExt;
 use std::process::{Child, Command, Stdio};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -33,6 +34,34 @@ impl Ran {
         assert_eq!(self.code, code, "\nstdout:\n{}\nstderr:\n{}", self.stdout, self.stderr);
         self
     }
+}
+
+/// The same command for a user whom permissions bind: where tests run as root, it is root without its privileges.
+pub fn bound_by_permissions(command: &Command) -> Command {
+    let is_root = std::fs::metadata("/proc/self").is_ok_and(|own| own.uid() == 0);
+    let mut bound = match is_root {
+        true => {
+            let mut bound = Command::new("setpriv");
+            bound.args(["--bounding-set=-all", "--inh-caps=-all"]).arg(command.get_program());
+            bound
+        }
+        false => Command::new(command.get_program()),
+    };
+    bound.args(command.get_args()).current_dir(command.get_current_dir().unwrap());
+    for (name, value) in command.get_envs() {
+        match value {
+            Some(value) => bound.env(name, value),
+            None => bound.env_remove(name),
+        };
+    }
+    bound
+}
+
+/// The most memory that a running process had so far, in KiB.
+pub fn peak_memory_kib(process: u32) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+    line.trim().trim_end_matches(" kB").parse().unwrap()
 }
 
 /// A command that is running.

@@ -41,6 +41,12 @@ impl Served {
         line.and_then(|line| line.split("kept nowhere: ").nth(1)).unwrap_or_default().to_owned()
     }
 
+    /// The link to the page, as it was shown at the terminal.
+    pub fn page_link(&self) -> String {
+        let line = self.said.iter().find(|line| line.contains("/open?code="));
+        line.and_then(|line| line.split("for 2 minutes: ").nth(1)).unwrap_or_default().to_owned()
+    }
+
     /// Starts a server that says on standard error where it is.
     pub fn start(command: &mut Command) -> Self {
         let command = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());

@@ -24,6 +24,7 @@ pub use started::started;
 
 use crate::Failure;
 use crate::author;
+use crate::baseline;
 use crate::project::{Project, environment};
 use countersign_engine::config::{self, Environment, FILE_NAME, FileBytes, Flags, Gathered, Origin};
 use countersign_engine::engine::Surroundings;
@@ -86,6 +87,7 @@ impl Project {
         let (flags, environment) = believed(flags, from, &environment(), author::mark(), &mut notices);
         let start = environment.root.as_ref().map_or_else(|| here.clone(), |root| here.join(root));
         let site = Site::find(&start).await?;
+        notices.extend(site.restored.clone());
         let ledger = site.ledger.clone();
         let found = source::find(site).await;
         if let Some(ledger) = ledger {
@@ -115,10 +117,15 @@ impl Project {
             programs::find(&site, &project, trusted.as_ref(), commit.as_deref(), is_job).await?;
         let surroundings = programs.surroundings(project.root.path());
         notices.extend(files::changed_scripts(&site, &project, &surroundings, &source).await);
+        let baseline = match &commit {
+            Some(commit) => baseline::of_commit(&Git::at(project.root.path()), commit).await?,
+            None => Arc::default(),
+        };
+        notices.extend(baseline::not_used(project.root.path(), commit.as_deref()));
         let trusted = trusted.map(Arc::new);
         let authority =
             Authority { source, commit, tip, is_job, is_chosen, notices, variables, trusted, programs };
-        Ok(Self { authority: Some(Arc::new(authority)), ..project })
+        Ok(Self { authority: Some(Arc::new(authority)), baseline, ..project })
     }
 
     /// Looks up what gates use here. A question is then asked as a gate asks it where nothing differs, and its answer says

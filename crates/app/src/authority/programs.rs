@@ -186,7 +186,7 @@ pub(super) async fn find(
     folders.extend(project.config.reviewer.as_deref().and_then(named_program));
     let mut programs = Programs { environment, folders, shared, checkout: None, _scratch: None };
     if let (Some(commit), Some(top)) = (commit, &site.worktree)
-        && names_a_file(project, commit).await?
+        && names_a_file(project, top, commit).await?
     {
         let git = Git::at(top);
         let kept = match home(trusted).map(|home| home.join(CACHE)) {
@@ -236,8 +236,8 @@ fn named_program(reviewer: &str) -> Option<PathBuf> {
     program.is_absolute().then(|| program.to_owned())
 }
 
-/// Whether a command of the configuration names a file of the project.
-async fn names_a_file(project: &Project, commit: &str) -> Result<bool, Failure> {
+/// Whether a command of the configuration names a file of the worktree at `top`.
+async fn names_a_file(project: &Project, top: &Path, commit: &str) -> Result<bool, Failure> {
     let config = &project.config;
     let mut words: Vec<&str> = vec![];
     let split = |text: &'_ str| -> Vec<String> {
@@ -260,8 +260,15 @@ async fn names_a_file(project: &Project, commit: &str) -> Result<bool, Failure> 
     texts.extend([&service.test, &service.lint].into_iter().flatten().flat_map(|text| split(text)));
     words.extend(texts.iter().map(String::as_str));
     let root = project.root.path();
+    // A link in the worktree counts, wherever it leads; so does a link from elsewhere that leads into the worktree.
+    let real_top = top.canonicalize().unwrap_or_else(|_| top.to_owned());
+    let is_inside = |path: &Path| path.starts_with(top) || path.starts_with(&real_top);
+    let is_own = |word: &str| {
+        let path = root.join(word);
+        path.is_file() && (is_inside(&path) || path.canonicalize().is_ok_and(|real| is_inside(&real)))
+    };
     // `python3 -m judge` names a module.
-    if words.iter().any(|word| *word == "-m" || root.join(word).is_file()) {
+    if words.iter().any(|word| *word == "-m" || is_own(word)) {
         return Ok(true);
     }
     let git = Git::at(root);

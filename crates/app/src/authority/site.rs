@@ -19,6 +19,8 @@ pub(super) struct Site {
     pub(super) ledger: Option<Ledger>,
     /// The paths of the trusted projects of this repository.
     trusted: Vec<String>,
+    /// Why a ledger that was here does not count.
+    pub(super) restored: Option<String>,
 }
 
 impl Site {
@@ -38,6 +40,7 @@ impl Site {
             Some(top) => top.clone(),
             None => config::find_root(&start, &Environment::default())?,
         };
+        let restored = ledger_place::without_restored(&home).await?;
         let (ledger, other_ledger) = ledger_place::look(&home).await?;
         let trusted = match &ledger {
             Some(ledger) => record::paths(ledger).await?,
@@ -51,7 +54,7 @@ impl Site {
         let found = start.ancestors().take_while(inside).find(is_root).map(Path::to_owned);
         let root = found.unwrap_or(home);
         let path = of(&root).unwrap_or_default();
-        Ok((Self { root, worktree, path, ledger, trusted }, other_ledger))
+        Ok((Self { root, worktree, path, ledger, trusted, restored }, other_ledger))
     }
 
     /// The path of this project, or of the nearest one around it, that a person has trusted.

@@ -5,6 +5,7 @@ use super::not_trusted;
 use super::record::{self, Confirmed, Record, Trusted, TrustedRemote};
 use super::site::Site;
 use crate::author;
+use crate::ledger_place;
 use crate::project::environment;
 use crate::{Code, Failure};
 use countersign_core::outcome::Outcome;
@@ -188,7 +189,11 @@ async fn tip(
 /// In CI the job's own environment counts, and the default branch of the remote.
 async fn by_job(site: &Site) -> Result<Files, Failure> {
     let Some(git) = site.git() else { return without_record(site).await };
-    let pinned = git.remote_to_pin().await.map_err(internal)?;
+    let mut pinned = git.remote_to_pin().await.map_err(internal)?;
+    // Another branch may be called `main`: the event knows which one is the default.
+    if let Some(branch) = crate::ci::default_branch() {
+        pinned = git.remote_with(&branch).await.map_err(internal)?;
+    }
     let commit = match &pinned {
         Some(pinned) => git.fetched(pinned).await.map_err(internal)?,
         None => None,
@@ -234,6 +239,11 @@ fn lacks(has_remote: bool) -> Failure {
 /// Without a person's word only the built-in rules count, and only where no configuration is anywhere.
 async fn without_record(site: &Site) -> Result<Files, Failure> {
     let Some(found) = configured(site).await? else {
+        if ledger_place::was_of_another(site.worktree.as_deref().unwrap_or(&site.root)) {
+            return Err(not_trusted(
+                "another repository with a ledger was here before, and no person has said yet how work is judged in this one",
+            ));
+        }
         return Ok(Files {
             source: Source::BuiltIn,
             commit: None,

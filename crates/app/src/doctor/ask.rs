@@ -36,8 +36,9 @@ pub(super) async fn ask(asking: &Asking<'_>, panelist: Panelist) -> Result<Check
     let seconds = panelist.timeout.unwrap_or(TIMEOUT).as_secs();
     (asking.note)(&format!("asking {}, for at most {seconds} s", visible_line(&panelist.name)));
     let started = Instant::now();
+    let is_users = matches!(panelist.judge, Judge::Command(_));
     let stored = answered(asking, panelist, folder.path()).await?;
-    Ok(line(what, &stored).took(started.elapsed()))
+    Ok(line(what, &stored, is_users).took(started.elapsed()))
 }
 
 async fn answered(asking: &Asking<'_>, panelist: Panelist, folder: &Path) -> Result<Stored, Failure> {
@@ -52,6 +53,7 @@ async fn answered(asking: &Asking<'_>, panelist: Panelist, folder: &Path) -> Res
         day_budget: Budget::default(),
         keep_contents_days: 0,
         rules_from: None,
+        baseline: std::sync::Arc::default(),
     };
     let ledger = Ledger::open(&folder.join(".countersign")).await?;
     let engine = Engine::new(planner, ledger, asking.guard.clone())?;
@@ -81,13 +83,14 @@ fn request() -> Request {
         policy: Policy { attempts: Attempts::Once, ..Policy::default() },
         outputs: vec![Output { name: "files".to_owned(), kind: OutputKind::Files }],
         files: vec![(FILE.to_owned(), 0)],
+        guidance_files: vec![],
         change: None,
         notes: None,
         fresh: true,
     }
 }
 
-fn line(what: String, stored: &Stored) -> Check {
+fn line(what: String, stored: &Stored, is_users: bool) -> Check {
     let review = &stored.review;
     let round = review.round();
     let feedback = round.and_then(|round| round.answers.values().next()).map(|given| &given.answer.feedback);
@@ -106,7 +109,12 @@ fn line(what: String, stored: &Stored) -> Check {
                 round.assignments.iter().find_map(|assignment| round.failure_of(assignment))
             });
             let detail = failure.map_or_else(|| outcome.to_string(), |failure| failure.detail.clone());
-            Check::fail(what, outcome, detail).hint(format!(
+            let check = Check::fail(what, outcome, detail);
+            // Where the service did not take the question, that is all there is to say.
+            if !is_users && outcome != Outcome::NoVerdict(NoVerdict::Garbled) {
+                return check;
+            }
+            check.hint(format!(
                 "the test used the criterion '{CRITERION}': {QUESTION} If your program supports only its own criteria, it cannot answer this, and you can ignore this result"
             ))
         }

@@ -4,6 +4,7 @@
 
 mod ask;
 mod check;
+mod entries;
 mod reviewers;
 mod surroundings;
 
@@ -29,16 +30,21 @@ pub async fn doctor(
 ) -> Result<Answer<Checks>, Failure> {
     let guard = guard_program()?;
     let mut lines = vec![surroundings::guard(&guard, cancel).await, surroundings::git(&guard, cancel).await];
+    lines.extend(surroundings::temporary_folder());
     let gate = Project::for_gate(current_folder()?, &Flags::default(), FlagsFrom::Caller).await;
     match Project::find(config, reviewer) {
         Err(failure) => {
             lines.push(surroundings::unusable_configuration(&failure));
             lines.push(surroundings::gate(&gate));
+            if let Ok(project) = &gate {
+                lines.extend(entries::installed(&project.root, None, &guard.0));
+            }
         }
         Ok(project) => {
             lines.extend(surroundings::configuration(&project));
             lines.push(surroundings::gate(&gate));
             lines.push(surroundings::ledger(&project).await);
+            lines.extend(entries::installed(&project.root, Some(&project), &guard.0));
             let gate = gate.ok().map(|gate| gate.surroundings());
             let asking = Asking { project: &project, gate, guard: &guard, note, cancel };
             for (name, panelist) in project.each_reviewer() {

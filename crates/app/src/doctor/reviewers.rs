@@ -108,8 +108,12 @@ impl Asking<'_> {
             Probed::Reached(404 | 405) => Check::ok(what, format!("{words}: reachable; no model list")),
             Probed::Reached(status) => Check::warn(what, format!("{words}: reachable; it answers {status}"))
                 .hint("`countersign doctor --ask` shows whether it works"),
-            Probed::NoEntry(why) => Check::unavailable(what, format!("{words}: {why}"))
-                .hint("set the key, or name where it is in `key_env` or `key_file`"),
+            Probed::NoEntry(why) => {
+                Check::unavailable(what, format!("{words}: {why}")).hint(match &service.key {
+                    Ok(Some(_)) => "replace the key in the variable or the file that holds it",
+                    _ => "set the key, or name where it is in `key_env` or `key_file`",
+                })
+            }
             Probed::Unusable(why) => Check::unavailable(what, format!("{words}: {why}"))
                 .hint("check `base_url`, `key_env` and `key_file` of this reviewer"),
         }

@@ -1,13 +1,14 @@
 //! The checks of what every review needs: the guard, git, the configuration, the ledger.
 
 use crate::Failure;
-use crate::answer::v1::Check;
+use crate::answer::v1::{Check, hint_of};
 use crate::init::agents::on_path;
 use crate::project::Project;
 use crate::validate;
 use countersign_core::rule::Rule;
 use countersign_engine::ledger::{FORMAT, Ledger};
 use countersign_engine::process::{self, Call, Ended, GuardProgram, ProcessEnd};
+use countersign_engine::scratch::Scratch;
 use std::ffi::OsString;
 use std::path::Path;
 use std::time::Duration;
@@ -86,17 +87,17 @@ fn short_call(program: impl Into<OsString>) -> Call {
 pub fn unusable_configuration(failure: &Failure) -> Check {
     let words = match failure.diagnostics.as_slice() {
         [] => failure.message.clone(),
-        [first, ..] => {
-            let place = &first.place;
-            format!("{}:{}:{}: {}", place.file().display(), place.line(), place.column(), first.message)
-        }
+        [first, ..] => first.words(),
     };
     let line = Check::fail("configuration", failure.outcome, words);
     match failure.diagnostics.len() + failure.left_out {
         0 => line.hint(failure.hint.clone().unwrap_or_else(|| {
             "`countersign config --show-origin` shows where settings come from".to_owned()
         })),
-        1 => line.hint("`countersign validate` shows the place"),
+        1 => match failure.diagnostics.first() {
+            Some(only) if !only.has_line() => line.hint(hint_of(only)),
+            _ => line.hint("`countersign validate` shows the place"),
+        },
         several => line.hint(format!("`countersign validate` shows all {several} mistakes")),
     }
 }
@@ -113,13 +114,26 @@ pub fn configuration(project: &Project) -> Vec<Check> {
     };
     let mut lines = vec![Check::ok("configuration", valid.words().unwrap_or_default())];
     let asks = |rule: &&Rule| rule.criteria.iter().any(|criterion| criterion.check.is_none());
-    let no_reviewer = !project.each_reviewer().iter().any(|(_, panelist)| !matches!(panelist, Ok(None)));
+    let reviewers = project.each_reviewer();
+    let no_reviewer = !reviewers.iter().any(|(_, panelist)| !matches!(panelist, Ok(None)));
     if let Some(rule) = project.config.rules.iter().find(asks).filter(|_| no_reviewer) {
-        let words = format!("rule '{}' asks questions, and no reviewer is configured", rule.name);
+        let why = match reviewers.first() {
+            None => "no reviewer is configured".to_owned(),
+            Some((name, _)) => format!("`{name}` answers none"),
+        };
+        let words = format!("rule '{}' asks questions, and {why}", rule.name);
         let hint = "add `reviewers:` to countersign.yml, or name one with --reviewer";
         lines.push(Check::warn("reviewers", words).hint(hint));
     }
     lines
+}
+
+/// Whether a reviewer can get a folder of its own; none where it can.
+pub fn temporary_folder() -> Option<Check> {
+    let error = Scratch::new("doctor").err()?;
+    let words = format!("{}: no folder can be made in it: {error}", std::env::temp_dir().display());
+    let check = Check::unavailable("temporary folder", words);
+    Some(check.hint("make it writable, or set TMPDIR to a folder that is"))
 }
 
 pub async fn ledger(project: &Project) -> Check {
@@ -130,12 +144,22 @@ pub async fn ledger(project: &Project) -> Check {
     };
     let ledger = match project.existing_ledger().await {
         Ok(Some(ledger)) => ledger,
+        Ok(None) if !Ledger::is_writable(&dir) => {
+            let words = format!("none yet, and {} cannot be made, so gates cannot judge", dir.display());
+            return Check::warn("ledger", words).hint("make the folder that it belongs to writable");
+        }
         Ok(None) => {
             return Check::ok("ledger", format!("none yet; the first review creates {}", dir.display()));
         }
         Err(failure) => return failed(failure),
     };
-    let events = ledger.recent(None, LAST_EVENTS).await;
+    let mut events = ledger.recent(None, LAST_EVENTS).await;
+    if events.is_ok()
+        && Ledger::is_writable(&dir)
+        && let Err(error) = ledger.try_to_write().await
+    {
+        events = Err(error);
+    }
     ledger.close().await;
     match events {
         Ok(events) => {

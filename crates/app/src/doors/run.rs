@@ -54,9 +54,10 @@ fn check(look: &Look<'_>) -> Checked {
 
 /// The valid files: the list with its number of tasks, and the settings.
 fn checked(list: Option<(PathBuf, usize)>, settings: Option<PathBuf>, warnings: Vec<Diagnostic>) -> Checked {
-    let list_words = list
-        .iter()
-        .map(|(path, count)| format!("{}: {}: valid\n", path.display(), counted(*count, "task", "tasks")));
+    let list_words = list.iter().map(|(path, count)| match count {
+        0 => format!("{}: no task was found\n", path.display()),
+        count => format!("{}: {}: valid\n", path.display(), counted(*count, "task", "tasks")),
+    });
     let words = list_words.chain(settings.iter().map(|path| format!("{}: valid\n", path.display())));
     let count = list.as_ref().map_or(0, |(_, count)| *count);
     Checked {

@@ -26,18 +26,21 @@ fn decided<'a>(project: &'a Project, ledger: &'a Ledger, stored: &'a Stored) -> 
 
 fn check(look: &Look<'_>) -> Checked {
     let file = look.root.join(plan::FILE);
-    let (count, problems) = match read_plan(&file) {
-        Ok(Some(reading)) => match reading.valid() {
-            Ok(plan) => (plan.tasks.len(), None),
-            Err(problems) => (0, Some(problems)),
-        },
-        Err(ServiceError::Plan(problems)) => (0, Some(problems)),
-        Ok(None) | Err(_) => (0, None),
+    let (count, problems, warnings) = match read_plan(&file) {
+        Ok(Some(mut reading)) => {
+            let warnings = std::mem::take(&mut reading.warnings);
+            match reading.valid() {
+                Ok(plan) => (plan.tasks.len(), None, warnings),
+                Err(problems) => (0, Some(problems), warnings),
+            }
+        }
+        Err(ServiceError::Plan(problems)) => (0, Some(problems), vec![]),
+        Ok(None) | Err(_) => (0, None, vec![]),
     };
     let words = match count {
         0 => String::new(),
         count => format!("{}: {}: valid\n", file.display(), counted(count, "task", "tasks")),
     };
     let keys = vec![("plan_tasks", json!(count))];
-    Checked { is_there: count > 0, words, keys, problems, warnings: vec![] }
+    Checked { is_there: count > 0, words, keys, problems, warnings }
 }

@@ -115,6 +115,11 @@ impl From<Refusal> for Failure {
                 Self::new(Outcome::NoVerdict(NoVerdict::Unavailable), Code::NoVerdict, words)
             }
             Refusal::Blocked(_) => Self::new(Outcome::Stopped(Stop::AttemptsUsedUp), Code::Blocked, words),
+            Refusal::CoolingOff { until_ms, .. } => {
+                let until = crate::time::rfc3339(until_ms).unwrap_or_default();
+                let outcome = Outcome::NoVerdict(NoVerdict::Unavailable);
+                Self::new(outcome, Code::CoolingOff, format!("{words} (until {until})"))
+            }
             Refusal::Cancelled => Self::interrupted(),
             Refusal::Engine(error) => error.into(),
         }

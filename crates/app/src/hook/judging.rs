@@ -6,7 +6,7 @@ use crate::author::OWN_CALL;
 use crate::change::gate_words;
 use crate::notify::{self, Notice};
 use crate::project::{self, Project};
-use crate::review_request::{ReviewRequest, Words};
+use crate::review_request::{Narrowed, ReviewRequest, Words};
 use crate::task::session_log;
 use crate::tasks::{known_plan, now};
 use crate::{Code, Failure};
@@ -157,6 +157,7 @@ async fn prepare(
         change: Some(SubmittedChange::new(work.change.clone(), work.wanted.left_out.clone(), sections)),
         criteria: vec![],
         each_file: false,
+        narrowed: Narrowed::default(),
         guidance: None,
         notes: None,
         subject: stopping.subject(hook),

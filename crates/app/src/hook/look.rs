@@ -50,7 +50,9 @@ pub(super) async fn look(
     };
     let kept = room::kept(anchors.ledger(), root.path()).await?;
     anchors.close().await;
-    let wanted = ChangeWanted { base: commit.clone(), kept, ..ChangeWanted::default() };
+    let since = anchor.as_ref().and_then(|anchor| anchor.parent.clone()).or_else(|| commit.clone());
+    let since = since.filter(|since| at.head.as_ref() != Some(since));
+    let wanted = ChangeWanted { base: commit.clone(), kept, since, ..ChangeWanted::default() };
     let change = workspace::change(&root, &wanted).await;
     if let Some(kept) = &wanted.kept
         && let Err(failure) = room::record(root.path(), kept).await
@@ -59,7 +61,12 @@ pub(super) async fn look(
     }
     let wanted = ChangeWanted { kept: None, ..wanted };
     let change = match change {
-        Err(ChangeError::Empty { .. }) => return Ok(None),
+        Err(empty @ ChangeError::Empty { .. }) => {
+            if empty.is_other_in_head() {
+                note(&empty.to_string());
+            }
+            return Ok(None);
+        }
         change => change?,
     };
     let project = Project::for_gate(here, &flags, FlagsFrom::Settings).await?;

@@ -17,9 +17,10 @@ pub use tested::test;
 pub use tries::Tries;
 
 use crate::Failure;
-use crate::project::Project;
+use crate::project::{Project, current_folder};
 use countersign_core::text::visible_line;
 use countersign_doors::service::hook::input::Stopping;
+use countersign_engine::git;
 use countersign_engine::programs::Hook;
 use std::path::{Path, PathBuf};
 use tokio_util::sync::CancellationToken;
@@ -51,6 +52,17 @@ pub async fn stopped(stop: Stop, note: Note, cancel: &CancellationToken) -> Resu
         }
     }
     Ok(judged)
+}
+
+/// Refuses a folder in which a hook would review nothing.
+pub fn require_repository() -> Result<(), Failure> {
+    if current_folder()?.ancestors().any(git::is_repository) {
+        return Ok(());
+    }
+    Err(Failure::usage(
+        "a hook reviews changes, and this folder is not in a git repository: nothing was written",
+    )
+    .hint("run `git init` first; or leave out --hook, and agents submit their work to the MCP server"))
 }
 
 /// Records where work begins, and the gate files that a person has seen. Returns a warning where that is not possible.

@@ -3,6 +3,7 @@
 //! Prose begins with `# `. A suggestion is a line of YAML behind a bare `#`, so removing the `#` switches it on.
 
 use super::detect::DetectedProject;
+use super::packs::Packed;
 use countersign_engine::programs::{Facts, PROGRAMS, listed};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -11,6 +12,12 @@ pub enum Reviewer {
     Command(Vec<String>),
     Replay(String),
     SelfReview,
+    /// A service: its `use`, its model, and its address where that is not the vendor's.
+    Service {
+        api: &'static str,
+        model: String,
+        base_url: Option<String>,
+    },
 }
 
 const COMMAND_SECONDS: u32 = 600;
@@ -107,7 +114,7 @@ pub fn default_questions() -> String {
     format!("version: 1\nrules:\n  - name: change\n    for: [\"**\"]\n{body}")
 }
 
-pub fn compose(found: &DetectedProject, reviewer: Option<&Reviewer>) -> String {
+pub fn compose(found: &DetectedProject, reviewer: Option<&Reviewer>, packs: &[Packed]) -> String {
     let mut out = HEAD.to_owned();
     match reviewer {
         Some(reviewer) => push_reviewer(&mut out, reviewer),
@@ -121,6 +128,7 @@ pub fn compose(found: &DetectedProject, reviewer: Option<&Reviewer>) -> String {
     }
     push_commands(&mut out, found);
     push_questions(&mut out, found, reviewer.is_some());
+    packs.iter().for_each(|packed| push_pack(&mut out, packed, reviewer.is_some()));
     push_checkout(&mut out, found);
     out.push_str(POLICY);
     out
@@ -159,6 +167,10 @@ fn push_reviewer(out: &mut String, reviewer: &Reviewer) {
         Reviewer::Command(argv) => ("main", format!("command\n    command:{}", list(argv, 6))),
         Reviewer::Replay(file) => ("recorded", format!("replay\n    file: {}", quoted(file))),
         Reviewer::SelfReview => ("me", "self".to_owned()),
+        Reviewer::Service { api, model, base_url } => {
+            let url = base_url.as_ref().map(|url| format!("\n    base_url: {}", quoted(url)));
+            ("main", format!("{api}\n    model: {}{}", quoted(model), url.unwrap_or_default()))
+        }
     };
     out.push_str(&format!("  - name: {name}\n    use: {lines}\n"));
 }
@@ -249,6 +261,18 @@ fn push_questions(out: &mut String, found: &DetectedProject, asked: bool) {
     let body: String = body.lines().map(|line| format!("  {line}\n")).collect();
     let rule = format!("- name: change\n  for:{}\n{body}", list(&patterns, 4));
     push_lines(out, if asked { "  " } else { "#  " }, &rule);
+}
+
+/// The rule of a pack, as it stands in a file.
+pub fn pack_rule(Packed { pack, patterns }: &Packed) -> String {
+    let body: String = pack.rule.lines().map(|line| format!("  {line}\n")).collect();
+    format!("- name: {}\n  for:{}\n{body}", pack.name, list(patterns, 4))
+}
+
+fn push_pack(out: &mut String, packed: &Packed, asked: bool) {
+    let off = if asked { "" } else { ", commented out until you configure a reviewer above" };
+    out.push_str(&format!("\n  # Pack {}: {}{off}.\n", packed.pack.name, packed.pack.about));
+    push_lines(out, if asked { "  " } else { "#  " }, &pack_rule(packed));
 }
 
 fn push_lines(out: &mut String, before: &str, lines: &str) {

@@ -52,9 +52,15 @@ const KINDS: &[Kind] = &[
     ("JavaScript", &["package.json"], javascript),
     ("Python", &["pyproject.toml", "pytest.ini", "setup.py", "setup.cfg", "requirements.txt"], python),
     ("Go", &["go.mod"], |_| vec![(TEST, "go test ./..."), (LINT, "go vet ./...")]),
+    ("TypeScript", &["tsconfig.json"], typescript),
     ("Maven", &["pom.xml"], |_| vec![(TEST, "mvn -q test")]),
     ("Gradle", &["build.gradle", "build.gradle.kts"], |_| vec![(TEST, "gradle test")]),
     ("Elixir", &["mix.exs"], |_| vec![(TEST, "mix test"), (LINT, "mix format --check-formatted")]),
+    ("Terraform", &["main.tf", "versions.tf", "providers.tf"], |_| {
+        vec![(LINT, "terraform fmt -check -recursive")]
+    }),
+    ("OpenAPI", &["openapi.yaml", "openapi.yml", "openapi.json"], |_| vec![]),
+    ("MkDocs", &["mkdocs.yml"], |_| vec![(TEST, "mkdocs build --strict -q -d \"$(mktemp -d)\"")]),
     ("Make", &["Makefile", "makefile", "GNUmakefile"], make),
 ];
 
@@ -109,6 +115,7 @@ fn checkout(kind: &str, look: &Look<'_>) -> (Option<&'static str>, &'static [&'s
         }
         "Python" => (None, &[".venv"]),
         "Gradle" => (None, &["build", ".gradle"]),
+        "Terraform" => (None, &[".terraform"]),
         "Elixir" => (Some("mix deps.get"), &["deps", "_build"]),
         _ => (None, &[]),
     }
@@ -140,6 +147,15 @@ fn javascript(look: &Look<'_>) -> Vec<(&'static str, &'static str)> {
     let script = |name: &str| manifest["scripts"][name].as_str().filter(|s| !s.contains("no test specified"));
     let known = [(TEST, "npm test"), (LINT, "npm run lint")];
     known.into_iter().filter(|(does, _)| script(does).is_some()).collect()
+}
+
+/// Types are checked where a package says nothing about lint.
+fn typescript(look: &Look<'_>) -> Vec<(&'static str, &'static str)> {
+    let folder = look.marker.rsplit_once('/').map(|(folder, _)| format!("{folder}/")).unwrap_or_default();
+    let text = (look.manifest)(&format!("{folder}package.json")).unwrap_or_default();
+    let manifest: Value = serde_json::from_str(&text).unwrap_or_default();
+    let has_lint = manifest["scripts"]["lint"].is_string();
+    if has_lint { vec![] } else { vec![(LINT, "npx --no-install tsc --noEmit")] }
 }
 
 fn python(look: &Look<'_>) -> Vec<(&'static str, &'static str)> {

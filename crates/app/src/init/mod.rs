@@ -3,6 +3,7 @@
 pub mod agents;
 pub mod compose;
 pub mod detect;
+pub mod packs;
 mod patterns;
 #[cfg(test)]
 mod tests;
@@ -18,7 +19,7 @@ use std::path::{Path, PathBuf};
 /// Checks the new file before it is written, as every command will read it.
 pub fn hold(file: &Path, text: &str, files: &[String]) -> Result<Config, Failure> {
     let config = resolve(file, text, file.parent().unwrap_or(file).to_owned())?;
-    unmatched(&config, &[files, &[FILE_NAME.to_owned()]].concat())?;
+    unmatched(&config, &[files, &[FILE_NAME.to_owned()]].concat(), |_| true)?;
     Ok(config)
 }
 

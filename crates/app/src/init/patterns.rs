@@ -13,7 +13,7 @@ const CODE: &[&str] = &[
     "vue", "zig", "zsh",
 ];
 const DOCUMENTS: &[&str] = &["md"];
-const OTHER_TEXT: &[&str] = &["adoc", "json", "rst", "toml", "txt", "xml", "yaml", "yml"];
+const OTHER_TEXT: &[&str] = &["adoc", "ipynb", "json", "rst", "toml", "txt", "xml", "yaml", "yml"];
 
 /// Folders of third-party code or of test data.
 const FOREIGN: &[&str] = &[
@@ -49,7 +49,7 @@ pub fn found(files: &[String]) -> DetectedProject {
         text: cover(files, &[CODE, DOCUMENTS, OTHER_TEXT].concat(), &own),
         code: cover(files, CODE, &own),
         documents: cover(files, DOCUMENTS, &finished),
-        json: cover(files, &["json"], &strict),
+        json: cover(files, &["ipynb", "json"], &strict),
         yaml: cover(files, &["yaml", "yml"], &is_data),
         toml: cover(files, &["toml"], &is_data),
         ..DetectedProject::default()

@@ -38,6 +38,15 @@ fn commands_follow_from_files() {
         ("pytest.ini", &["Python"], &["pytest"]),
         ("requirements.txt a.py", &["Python"], &[]),
         ("requirements.txt tests/test_a.py", &["Python"], &["pytest"]),
+        ("package.json tsconfig.json a.ts", &["JavaScript", "TypeScript"], &["npm test", "npm run lint"]),
+        (
+            "new/package.json new/tsconfig.json",
+            &["JavaScript", "TypeScript"],
+            &["cd new && npx --no-install tsc --noEmit"],
+        ),
+        ("main.tf", &["Terraform"], &["terraform fmt -check -recursive"]),
+        ("api/openapi.yaml", &["OpenAPI"], &[]),
+        ("mkdocs.yml docs/a.md", &["MkDocs"], &["mkdocs build --strict -q -d \"$(mktemp -d)\""]),
         ("go.mod main.go", &["Go"], &["go test ./...", "go vet ./..."]),
         ("Makefile", &["Make"], &["make test"]),
         ("a/b/go.mod a/go.mod", &["Go"], &["cd a && go test ./...", "cd a && go vet ./..."]),
@@ -76,6 +85,7 @@ fn patterns_go_around_what_is_foreign() {
         (|found| found.documents, "vendor/a.md b[1].md", &["*.md"]),
         (|found| found.json, "tsconfig.json b[1].json {x}/!a.json", &["b?1?.json", "?x?/**/*.json"]),
         (|found| found.code, "a.rs tests/b.rs x.png", &["**/*.rs"]),
+        (|found| found.json, "a.ipynb b.md", &["**/*.ipynb"]),
         (|found| found.text, "a.rs tests/b.md LICENSE", &["**/*.{md,rs}"]),
     ];
     for (kind, names, expected) in table {
@@ -115,7 +125,7 @@ fn every_file_loads_and_so_do_its_suggestions() {
     ];
     for names in PROJECTS {
         for reviewer in &reviewers {
-            let text = compose(&found(names), reviewer.as_ref());
+            let text = compose(&found(names), reviewer.as_ref(), &[]);
             for text in [switched_on(&text), text] {
                 let config = hold(Path::new("/p/countersign.yml"), &text, &files(names));
                 let config = config.unwrap_or_else(|failure| panic!("{names}\n{failure:#?}\n{text}"));
@@ -123,7 +133,7 @@ fn every_file_loads_and_so_do_its_suggestions() {
                 assert!(config.rules.iter().all(|rule| !rule.criteria.is_empty()));
             }
         }
-        let on = switched_on(&compose(&found(names), None));
+        let on = switched_on(&compose(&found(names), None, &[]));
         let config = hold(Path::new("/p/countersign.yml"), &on, &files(names)).unwrap();
         assert_eq!(config.reviewers.len(), 1, "{on}");
         assert!(config.rules.iter().any(|rule| rule.name == "change"), "{on}");
@@ -133,7 +143,8 @@ fn every_file_loads_and_so_do_its_suggestions() {
 #[test]
 fn no_rule_is_for_what_is_foreign() {
     let names = "Makefile tests/bad.json vendor/x.md a.json";
-    let config = hold(Path::new("/p/countersign.yml"), &compose(&found(names), None), &files(names)).unwrap();
+    let config =
+        hold(Path::new("/p/countersign.yml"), &compose(&found(names), None, &[]), &files(names)).unwrap();
     let patterns: Vec<String> = config
         .rules
         .iter()
@@ -149,10 +160,43 @@ fn no_rule_is_for_what_is_foreign() {
 
 #[test]
 fn the_file_reads_well() {
-    insta::assert_snapshot!("rust", compose(&found("Cargo.toml README.md docs/a.md src/main.rs"), None));
-    insta::assert_snapshot!("empty", compose(&found(""), None));
+    insta::assert_snapshot!("rust", compose(&found("Cargo.toml README.md docs/a.md src/main.rs"), None, &[]));
+    insta::assert_snapshot!("empty", compose(&found(""), None, &[]));
     let python = found("pyproject.toml README.md app/a.py tests/test_a.py tests/bad.json data/a.json x.yml");
     let reviewer = Reviewer::Command(vec!["./judge.sh".into(), "--strict".into()]);
-    insta::assert_snapshot!("python_with_a_reviewer", compose(&python, Some(&reviewer)));
-    insta::assert_snapshot!("documents", compose(&found("README.md guide/a.md"), None));
+    insta::assert_snapshot!("python_with_a_reviewer", compose(&python, Some(&reviewer), &[]));
+    insta::assert_snapshot!("documents", compose(&found("README.md guide/a.md"), None, &[]));
+}
+
+/// Issue 20: every pack is a rule that can be used, with 5 to 8 criteria, and with pairs of cases about them.
+#[test]
+fn issue_20_packs_are_rules_with_cases() {
+    let names = "src/a.rs README.md docs/spec/a.md db/migrations/1.sql api/openapi.yaml";
+    let mut ids = std::collections::BTreeSet::new();
+    for pack in &super::packs::PACKS {
+        let packed = pack.for_files(&found(names), &files(names)).unwrap();
+        let text = compose(&found(names), Some(&Reviewer::SelfReview), &[packed]);
+        let config = hold(Path::new("/p/countersign.yml"), &text, &files(names)).unwrap();
+        let rule = config.rules.iter().find(|rule| rule.name == pack.name).unwrap();
+        assert!((5..=8).contains(&rule.criteria.len()), "{}", pack.name);
+        let criteria: Vec<&str> = rule.criteria.iter().map(|criterion| criterion.name.as_str()).collect();
+        let cases: Vec<serde_json::Value> =
+            pack.cases.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        assert!(cases.len() >= 6, "{}", pack.name);
+        for pair in cases.chunks(2) {
+            let [bad, ok] = pair else { panic!("{}: a case without its twin", pack.name) };
+            assert_eq!(
+                (bad["label"]["met"].as_bool(), ok["label"]["met"].as_bool()),
+                (Some(false), Some(true))
+            );
+            for same in ["v", "kind", "criterion", "split", "source", "pair"] {
+                assert!(!bad[same].is_null() && bad[same] == ok[same], "{same} of {}", bad["id"]);
+            }
+            assert_ne!(bad["files"], ok["files"]);
+            assert!(criteria.contains(&bad["criterion"].as_str().unwrap()), "{}", bad["id"]);
+            assert!([bad, ok].iter().all(|case| ids.insert(case["id"].to_string())));
+        }
+    }
+    let nothing = super::packs::pack("api").unwrap().for_files(&found("a.rs"), &files("a.rs"));
+    assert!(nothing.err().unwrap().contains("no file of that kind"));
 }

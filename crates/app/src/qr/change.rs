@@ -6,7 +6,7 @@ use crate::answer::v1::qr::{Fixed, Phase, Reset};
 use crate::author::actor;
 use countersign_core::outcome::Outcome;
 use countersign_doors::qr::transition::Ruling;
-use countersign_doors::qr::{State, items_input, texts};
+use countersign_doors::qr::{Here, State, items_input, texts};
 use std::path::{Path, PathBuf};
 
 pub(super) async fn decompose(
@@ -18,8 +18,9 @@ pub(super) async fn decompose(
     let items = items_input::parse(path, text, phase).map_err(|problem| Failure::at(vec![problem]))?;
     let door = context.door().await?;
     let state = door.decompose(items, again.then(actor).as_ref(), &actor()).await?;
-    let text = texts::decompose_complete(&state, &context.here(phase));
-    Ok(answer(context, &state, text))
+    let here = context.here(phase).await;
+    let text = texts::decompose_complete(&state, &here);
+    Ok(answer(context, &here, &state, text))
 }
 
 pub async fn record(
@@ -27,15 +28,14 @@ pub async fn record(
     id: &str,
     ruling: &str,
     finding: Option<&str>,
+    round: Option<u32>,
 ) -> Result<Answered<Phase>, Failure> {
     let phase = context.phase()?;
     let ruling = Ruling::of(ruling, finding)?;
-    let door = context.door().await?;
-    let found = context.dir.require(phase)?.state;
-    let digest = found.item(id).and_then(|item| item.scope.file_digest(&door.root));
-    let state = door.record(id, &ruling, digest, (false, &actor())).await?;
-    let text = texts::recorded(&state, id, context.policy(), &context.here(phase));
-    Ok(answer(context, &state, text))
+    let state = context.door().await?.record(id, &ruling, round, &actor()).await?;
+    let here = context.here(phase).await;
+    let text = texts::recorded(&state, id, context.policy(), &here);
+    Ok(answer(context, &here, &state, text))
 }
 
 /// `qr fixed`: begins the next round, with all items that the fix may have changed.
@@ -47,8 +47,9 @@ pub async fn fixed(context: &QrContext, files: &[PathBuf]) -> Result<Answered<Fi
     let files = files.map_err(|problem| Failure::usage(problem.to_string()))?;
     let door = context.door().await?;
     let (state, fixed) = door.fixed(&files, &actor()).await?;
-    let text = texts::fixes_applied(&state, &fixed, context.policy(), &context.here(phase));
-    let answer = answer(context, &state, text);
+    let here = context.here(phase).await;
+    let text = texts::fixes_applied(&state, &fixed, context.policy(), &here);
+    let answer = answer(context, &here, &state, text);
     Ok(answer.map(|phase| Fixed { phase, next_round: fixed.next_round, reopened: fixed.reopened }))
 }
 
@@ -57,8 +58,9 @@ pub async fn accept(context: &QrContext, id: &str, reason: &str) -> Result<Answe
     let (door, by) = (context.door().await?, actor());
     context.project.accepts_unsigned(&by)?;
     let state = door.accept(id, reason, &by).await?;
-    let text = texts::accepted(&state, id, context.policy(), &context.here(phase));
-    Ok(answer(context, &state, text))
+    let here = context.here(phase).await;
+    let text = texts::accepted(&state, id, context.policy(), &here);
+    Ok(answer(context, &here, &state, text))
 }
 
 pub async fn reset(context: &QrContext) -> Result<Answered<Reset>, Failure> {
@@ -66,12 +68,12 @@ pub async fn reset(context: &QrContext) -> Result<Answered<Reset>, Failure> {
     let by = actor();
     context.project.accepts_unsigned(&by)?;
     let removed = context.door().await?.reset(&by).await?;
-    let here = context.here(phase);
+    let here = context.here(phase).await;
     let answer = Reset { phase: phase.name(), removed, next: here.decompose() };
     Ok(Answered::new(Outcome::Passed, texts::reset(&here, removed), answer))
 }
 
 /// The answer of a command that changed a phase. It is a success whatever the gate says.
-pub(super) fn answer(context: &QrContext, state: &State, text: String) -> Answered<Phase> {
-    Answered::new(Outcome::Passed, text, Phase::new(state, context.policy(), &context.here(state.phase)))
+pub(super) fn answer(context: &QrContext, here: &Here, state: &State, text: String) -> Answered<Phase> {
+    Answered::new(Outcome::Passed, text, Phase::new(state, context.policy(), here))
 }

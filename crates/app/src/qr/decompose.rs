@@ -38,13 +38,14 @@ pub async fn items(
     if wanted.prompt {
         let materials = asked.materials()?;
         let question = asked.about(&materials).decomposition()?;
-        let next = context.here(phase).command("decompose --items FILE");
-        let next = format!("NEXT: Answer in the form above, then hand it in. Run: {next}");
+        let next = context.here(phase).await.command("decompose --items -");
+        let next = format!("NEXT: Answer in the form above, then hand it in on standard input. Run: {next}");
         return Ok(Preview::prompt(asked.engine.consultation_words(&question), next));
     }
     let state = decompose(&asked, wanted.again, watch, cancel).await?;
-    let text = texts::decompose_complete(&state, &context.here(phase));
-    Ok(change::answer(context, &state, text).map(Preview::Answer))
+    let here = context.here(phase).await;
+    let text = texts::decompose_complete(&state, &here);
+    Ok(change::answer(context, &here, &state, text).map(Preview::Answer))
 }
 
 pub(super) async fn decompose(

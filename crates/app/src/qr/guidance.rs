@@ -34,7 +34,7 @@ pub async fn fix(
     cancel: &CancellationToken,
 ) -> Result<Answered<Preview<Fix>>, Failure> {
     let phase = context.phase()?;
-    let (here, policy) = (context.here(phase), context.policy());
+    let (here, policy) = (context.here(phase).await, context.policy());
     let state = context.dir.require(phase)?.state;
     if prompt {
         let asked = QrQuestion::open(context, artifacts, false).await?;

@@ -7,25 +7,25 @@ use countersign_core::outcome::Outcome;
 use countersign_doors::qr::transition;
 use countersign_doors::qr::{Here, Loaded, OnRecord, Phase as Selection, State, texts};
 
-pub fn init(context: &QrContext) -> Result<Answered<Init>, Failure> {
+pub async fn init(context: &QrContext) -> Result<Answered<Init>, Failure> {
     let created = context.dir.create()?;
-    let here = context.here(Selection::PlanStructure);
+    let here = context.here(Selection::PlanStructure).await;
     let state_dir = context.dir.path().display().to_string();
     let answer = Init { state_dir, created, next: here.command("execute") };
     Ok(Answered::new(Outcome::Passed, texts::initialised(&here, created), answer))
 }
 
-pub fn execute(context: &QrContext) -> Result<Answered<Execute>, Failure> {
+pub async fn execute(context: &QrContext) -> Result<Answered<Execute>, Failure> {
     let phase = context.phase()?;
-    let here = context.here(phase);
+    let here = context.here(phase).await;
     let answer = Execute { phase: phase.name(), task: texts::task(phase), next: here.execute() };
     Ok(Answered::new(Outcome::Passed, texts::execute(&here), answer))
 }
 
 /// `qr execute --qr-fail`: the blocking failures of a phase.
-pub fn execute_failed(context: &QrContext) -> Result<Answered<ExecuteFailed>, Failure> {
+pub async fn execute_failed(context: &QrContext) -> Result<Answered<ExecuteFailed>, Failure> {
     let phase = context.phase()?;
-    let (here, policy) = (context.here(phase), context.policy());
+    let (here, policy) = (context.here(phase).await, context.policy());
     let state = context.dir.require(phase)?.state;
     let failures = FailedItem::all(&state, policy, texts::fix_of);
     let answer = ExecuteFailed { phase: Phase::new(&state, policy, &here), failures };
@@ -35,7 +35,7 @@ pub fn execute_failed(context: &QrContext) -> Result<Answered<ExecuteFailed>, Fa
 /// `qr gate`: pass or fail, from the state file, as far as the ledger does not contradict it.
 pub async fn gate(context: &QrContext) -> Result<Answered<Phase>, Failure> {
     let phase = context.phase()?;
-    let (here, policy) = (context.here(phase), context.policy());
+    let (here, policy) = (context.here(phase).await, context.policy());
     let Some(found) = context.dir.read(phase)? else { return Ok(nothing(context, &here)) };
     let held = held(context, &found).await;
     let outcome = held.outcome(transition::gate(&held.state, policy).end.outcome());
@@ -56,7 +56,7 @@ fn nothing(context: &QrContext, here: &Here) -> Answered<Phase> {
 
 pub async fn status(context: &QrContext) -> Result<Answered<Status>, Failure> {
     let phase = context.phase()?;
-    let (here, policy) = (context.here(phase), context.policy());
+    let (here, policy) = (context.here(phase).await, context.policy());
     let found = context.dir.require(phase)?;
     let Held { on, state, contradictions, doubts } = held(context, &found).await;
     let by_word = on.by_word(&state);

@@ -5,10 +5,9 @@ use super::{Answered, QrContext, Watch};
 use crate::Failure;
 use crate::answer::v1::qr::{self as v1, Prompts, Question, Reconciled};
 use countersign_core::outcome::Outcome;
-use countersign_core::text::visible_line;
-use countersign_doors::qr::Materials;
 use countersign_doors::qr::asking::{self, Asking, Milestone};
 use countersign_doors::qr::texts::reconciliation;
+use countersign_doors::qr::{Materials, shell_word};
 use std::path::{Path, PathBuf};
 use tokio_util::sync::CancellationToken;
 
@@ -49,11 +48,13 @@ pub async fn reconcile(
     cancel: &CancellationToken,
 ) -> Result<Answered<Reconciled>, Failure> {
     let opened = Opened::new(context, plan, built, true).await?;
-    let here = context.here(context.phase()?);
+    let here = context.here(context.phase()?).await;
     let asking = opened.asking();
     let milestones = watch.during(&opened.asked.engine, asking.reconcile(&opened.plan, cancel)).await?;
     let outcome = Outcome::worst(milestones.iter().map(Milestone::outcome)).unwrap_or(Outcome::NeedsWork);
-    let again = format!("reconcile --plan {}", visible_line(&plan.to_string_lossy()));
+    let file = |flag: &str, path: &Path| format!(" {flag} {}", shell_word(&path.to_string_lossy()));
+    let files: String = built.iter().map(|path| file("--files", path)).collect();
+    let again = format!("reconcile{}{files}{}", file("--plan", plan), here.flags);
     let next = reconciliation::next(&here, outcome, &again);
     let text = reconciliation::complete(&milestones, outcome, &next);
     let milestones = milestones.iter().map(v1::Milestone::from).collect();

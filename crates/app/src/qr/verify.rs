@@ -27,7 +27,9 @@ pub async fn verify(
     if let Some(id) = prompt {
         let materials = asked.materials()?;
         let preview = asked.about(&materials).verifier_prompt(id).await?;
-        let pass = context.here(phase).command(&format!("record {} PASS", shell_word(id)));
+        let round = context.dir.require(phase)?.state.iteration;
+        let record = format!("record {} PASS --round {round}", shell_word(id));
+        let pass = context.here(phase).await.command(&record);
         let next = format!(
             "NEXT: Record your ruling, PASS or in its place FAIL --finding TEXT; no other word is one. Run: {pass}"
         );
@@ -56,7 +58,7 @@ pub(super) async fn answer(
 ) -> Result<Answered<v1::Verified>, Failure> {
     let (phase, policy) = (verified.state.phase, context.policy());
     let held = held(context, &context.dir.require(phase)?).await;
-    let here = context.here(phase);
+    let here = context.here(phase).await;
     let text = texts::verification_complete(&held.state, policy, &here, &held.contradictions);
     let answer = v1::Verified {
         phase: Phase::new(&held.state, policy, &here).contradicted(&held.contradictions, &here),

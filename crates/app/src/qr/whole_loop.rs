@@ -48,7 +48,15 @@ pub async fn until_passed(
             let state = decompose::decompose(&asked, true, watch, cancel).await?;
             watch.note(&format!("{phase}: {}", counted(state.items.len(), "item", "items")));
         }
-        Some(_) => look_again(&asked).await?,
+        Some(_) => {
+            if !asked.qr.disagreements().await?.is_empty() {
+                asked.qr.reconcile(&actor()).await?;
+                watch.note(&format!(
+                    "{phase}: the state file is put right: the ledger has the items and rulings"
+                ));
+            }
+            look_again(&asked).await?;
+        }
     }
     let mut fixes: u32 = 0;
     loop {
@@ -69,15 +77,10 @@ pub async fn until_passed(
     }
 }
 
-/// Reopens items whose files changed since they passed.
+/// Opens items again that passed on other content, also where a loop was interrupted. It is no fix, so no round begins.
 async fn look_again(asked: &QrQuestion) -> Result<(), Failure> {
-    let mut files = asked.qr.changed().await?;
-    if asked.verified.as_ref() != Some(&asked.materials()?.digest()) {
-        files.extend(asked.paths.iter().map(|path| path.to_string_lossy().into_owned()));
-    }
-    if !files.is_empty() {
-        asked.qr.fixed(&files, &actor()).await?;
-    }
+    let is_other = asked.verified.as_ref() != Some(&asked.materials()?.digest());
+    asked.qr.reopen(is_other, &actor()).await?;
     Ok(())
 }
 
@@ -93,7 +96,7 @@ async fn fix(
 ) -> Result<(), Failure> {
     let guidance = guidance::by_reviewer(asked, state, watch, cancel).await?;
     watch.warn(&guidance.warnings);
-    let here = context.here(state.phase);
+    let here = context.here(state.phase).await;
     let text = texts::fix_guidance(state, context.policy(), &here, |item| guidance.fix(item));
     // The loop itself does the next step.
     let text: Vec<&str> = text.lines().filter(|line| !line.starts_with("NEXT:")).collect();

@@ -1,10 +1,13 @@
 //! The rules and reviewers of a task's change, from the trusted configuration.
 
 use crate::Failure;
+use crate::authority::started;
 use crate::project::Project;
 use crate::review_request::built_in_rules;
-use countersign_doors::run::judging::{Judging, ReviewConfigSource};
-use countersign_engine::engine::Judge;
+use countersign_core::plan::{self, Reviewer};
+use countersign_core::rule::Rule;
+use countersign_doors::run::judging::{Judging, NoReviewer, ReviewConfigSource};
+use countersign_engine::engine::{Judge, Panelist};
 use std::path::Path;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -27,11 +30,33 @@ pub struct TrustedJudges {
 }
 
 impl TrustedJudges {
-    fn find(&self, folder: &Path) -> Result<Judging, Failure> {
+    /// Fails where a question could be put to no reviewer. One that is there is enough: it is asked where others are not.
+    fn check(&self, folder: &Path) -> Result<(), NoReviewer> {
+        let wrong = |words: String| NoReviewer { words, is_configured: false };
+        let (project, rules, panelists) = self.parts(folder).map_err(|failure| wrong(failure.to_string()))?;
+        let (surroundings, root) = (project.surroundings(), project.root.path().to_owned());
+        let planner = project.planner_for(panelists.clone()).map_err(|failure| wrong(failure.to_string()))?;
+        let reviewers = planner.panel.reviewers(planner.bounds.prompt_bytes);
+        for rule in &rules {
+            let judges = plan::judges(rule, &reviewers).map_err(|error| wrong(error.to_string()))?;
+            let named = |judge: &Reviewer| panelists.iter().find(|panelist| panelist.name == judge.name);
+            let why = |panelist: &Panelist| match &panelist.judge {
+                Judge::Service(service) => service.check_key().err(),
+                judge => started(judge, &surroundings, &root).and_then(Result::err),
+            };
+            let missing: Vec<String> = judges.iter().filter_map(named).filter_map(why).collect();
+            if !judges.is_empty() && missing.len() == judges.len() {
+                return Err(NoReviewer { words: missing.join("; "), is_configured: true });
+            }
+        }
+        Ok(())
+    }
+
+    fn parts(&self, folder: &Path) -> Result<(Project, Vec<Rule>, Vec<Panelist>), Failure> {
         let project = self.project.in_worktree(folder)?;
         let rules = match project.config.rules.is_empty() {
             true => built_in_rules()?,
-            false => project.config.rules.clone(),
+            false => project.config.rules.iter().map(Rule::about_whole_files).collect(),
         };
         let mut panelists = match &self.command {
             Some(command) if project.config.reviewer.is_none() && project.config.reviewers.is_empty() => {
@@ -42,6 +67,11 @@ impl TrustedJudges {
         for panelist in &mut panelists {
             panelist.timeout = panelist.timeout.or(Some(self.timeout));
         }
+        Ok((project, rules, panelists))
+    }
+
+    fn find(&self, folder: &Path) -> Result<Judging, Failure> {
+        let (project, rules, panelists) = self.parts(folder)?;
         let program = panelists.first().and_then(|panelist| program(&panelist.judge));
         let planner = project.planner_for(panelists)?;
         let trusted = self.project.trusted_commit().map(str::to_owned);
@@ -64,6 +94,10 @@ fn program(judge: &Judge) -> Option<String> {
 }
 
 impl ReviewConfigSource for TrustedJudges {
+    fn ready(&self, folder: &Path) -> Result<(), NoReviewer> {
+        self.check(folder)
+    }
+
     fn at<'a>(
         &'a self,
         _base: &'a str,

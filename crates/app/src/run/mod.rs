@@ -155,7 +155,7 @@ pub struct Plan {
 
 impl Plan {
     pub async fn order(self, people: Arc<dyn HumanGate>) -> Result<Vec<Task>, Failure> {
-        let run = self.open(people, CancellationToken::new()).await?;
+        let run = Run::open_to_look(self.parts(people, CancellationToken::new()).await?).await?;
         Ok(run.order(&self.request.which).await?)
     }
 
@@ -169,7 +169,7 @@ impl Plan {
         let lock = self.list.lock()?;
         let _ = std::fs::remove_file(self.list.layout.stop());
         let (waiting, waits) = Waiting::listen(cancel.clone());
-        let run = Arc::new(self.open(people, cancel.clone()).await?);
+        let run = Arc::new(Run::open(self.parts(people, cancel.clone()).await?).await?);
         run.engine.listen(waits);
         run.engine.listen(listener);
         let Self { list, request, .. } = self;
@@ -181,7 +181,11 @@ impl Plan {
         Ok(UnderWay { list, run, which: request.which, waiting, _lock: lock })
     }
 
-    async fn open(&self, people: Arc<dyn HumanGate>, cancel: CancellationToken) -> Result<Run, Failure> {
+    async fn parts(
+        &self,
+        people: Arc<dyn HumanGate>,
+        cancel: CancellationToken,
+    ) -> Result<RunParts, Failure> {
         let project = &self.list.project;
         let root = project.root.path();
         let repo = Repo::open(root, self.list.config.main_branch.as_deref()).await;
@@ -190,8 +194,10 @@ impl Plan {
             return Err(Failure::usage(format!("`{}` is not the root of a git repository", root.display()))
                 .hint("tasks are done on branches: run `git init`, or go to the root of the repository"));
         }
+        let branch = self.list.layout.integration_branch();
+        let repo = if self.settings.integrates() { repo.onto(branch) } else { repo };
         let judges = self.list.judges();
-        let parts = RunParts {
+        Ok(RunParts {
             engine: project.engine(project.planner(None)?).await?,
             guard: guard_program()?,
             layout: self.list.layout.clone(),
@@ -202,8 +208,7 @@ impl Plan {
             people,
             stop: cancel,
             now,
-        };
-        Ok(Run::open(parts).await?)
+        })
     }
 }
 
@@ -229,7 +234,8 @@ impl UnderWay {
             None => ran.await?,
         };
         let outcome = if self.run.stop.is_cancelled() { Outcome::Interrupted } else { results.outcome() };
-        Ok((outcome, Results::from(&results)))
+        let branch = self.run.settings.integrates().then(|| self.run.repo.main.clone());
+        Ok((outcome, Results { branch, ..Results::from(&results) }))
     }
 }
 
@@ -250,6 +256,6 @@ async fn release(project: &Project, run: &Run, retry: &Retry) -> Result<(), Fail
 }
 
 /// The local time without a zone, as in the state database.
-pub(crate) fn now() -> String {
+pub fn now() -> String {
     jiff::Zoned::now().datetime().strftime("%Y-%m-%dT%H:%M:%S").to_string()
 }

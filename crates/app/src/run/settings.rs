@@ -33,6 +33,8 @@ pub struct RunSwitches {
     /// The most all agents together may cost, in dollars.
     pub budget_usd: Option<f64>,
     pub reviewer: Option<String>,
+    /// Merge into a branch for a pull request, and never into the main branch.
+    pub integration_pr: bool,
 }
 
 /// Warnings about flags and settings that are ignored.
@@ -57,6 +59,7 @@ impl List {
         config.run_review &= !how.no_review;
         config.auto_commit &= !how.no_commit;
         config.create_git_branch &= !how.no_branch;
+        config.integration_pr |= how.integration_pr;
         let at_once = request.max_concurrent.unwrap_or(config.max_concurrent) as usize;
         let settings = Settings {
             human: self.human(request),
@@ -81,6 +84,11 @@ impl List {
             return Err(Failure::usage("with --parallel every task needs a branch and a commit").hint(
                 "remove --parallel, or --no-branch and --no-commit (`create_git_branch` and `auto_commit` in the \
                  settings)",
+            ));
+        }
+        if settings.config.integration_pr && settings.config.auto_commit && !settings.uses_branches() {
+            return Err(Failure::usage("with integration_pr every task needs a branch").hint(
+                "remove --no-branch (`create_git_branch: false` in the settings), or set `integration_pr: false`",
             ));
         }
         Ok(settings)

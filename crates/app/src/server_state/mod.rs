@@ -2,7 +2,7 @@
 
 mod followed;
 
-pub use followed::{LOOK, ReviewState, is_performed, until_it_stands};
+pub use followed::{LOOK, ReadAgain, ReviewState, is_performed, until_it_stands};
 
 use crate::Failure;
 use crate::authority::FlagsFrom;
@@ -19,7 +19,7 @@ use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
-use tokio::sync::broadcast;
+use tokio::sync::{broadcast, watch};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -39,6 +39,8 @@ struct Inner {
     stopping: CancellationToken,
     opened: tokio::sync::Mutex<Opened>,
     performed: Mutex<HashSet<(ReviewId, u32)>>,
+    /// Counts the reviews that this process is done with, for those who wait for one.
+    done: watch::Sender<u64>,
     tasks: TaskTracker,
 }
 
@@ -74,6 +76,7 @@ impl ServerState {
             stopping,
             opened: tokio::sync::Mutex::default(),
             performed: Mutex::default(),
+            done: watch::Sender::default(),
             tasks: TaskTracker::new(),
         }))
     }
@@ -159,6 +162,7 @@ impl ServerState {
         self.0.tasks.spawn(async move {
             let ended = perform(&engine, &ticket, &resident.0.stopping).await;
             resident.performed().remove(&round);
+            resident.0.done.send_modify(|done| *done += 1);
             if let Err(error) = ended
                 && !matches!(error, EngineError::Interrupted)
             {
@@ -171,6 +175,11 @@ impl ServerState {
 
     pub fn performs(&self, review: &ReviewId) -> bool {
         self.performed().iter().any(|(performed, _)| performed == review)
+    }
+
+    /// Tells when this process is done with a review, whichever: its end is on record by then.
+    pub fn done(&self) -> watch::Receiver<u64> {
+        self.0.done.subscribe()
     }
 
     pub async fn holds(&self, stored: &Stored) -> bool {

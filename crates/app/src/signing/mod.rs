@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 const USUAL_KEYS: [&str; 5] = ["id_ed25519_sk", "id_ecdsa_sk", "id_ed25519", "id_ecdsa", "id_rsa"];
 const SIGNATURE_MAX_BYTES: u64 = 64 * 1024;
 /// A signature that came with a branch or a pull request.
-const REFS: &str = "refs/countersign/decisions/";
+pub(crate) const REFS: &str = "refs/countersign/decisions/";
 const REF_WORD: &str = "ref";
 
 /// Where the signature of a decision comes from.
@@ -70,8 +70,22 @@ pub async fn signer(
     let armored = match sign {
         Sign::Key(key) => made_now(&ssh, key.as_deref(), &statement)?,
         Sign::File(file) => read(&project.here.join(file))?,
-        Sign::Ref => in_ref(project, review).await?,
+        Sign::Ref => in_ref(project, &format!("{REFS}{review}")).await?,
     };
+    counted(&ssh, allowed, statement, armored)
+}
+
+/// The person who made a signature of this statement.
+pub(crate) async fn verified(
+    project: &Project,
+    statement: String,
+    armored: String,
+) -> Result<Actor, Failure> {
+    let ssh = Ssh::find(project.root.path()).map_err(Failure::usage)?;
+    counted(&ssh, allowed_signers(project).await?, statement, armored)
+}
+
+fn counted(ssh: &Ssh, allowed: AllowedSigners, statement: String, armored: String) -> Result<Actor, Failure> {
     let (counting, refused) = signers::sorted(&allowed.text);
     let signer = ssh.verify(&counting, &armored, &statement).map_err(|why| {
         // The key may be in a line that does not count.
@@ -128,14 +142,14 @@ fn read(file: &Path) -> Result<String, Failure> {
     std::fs::read_to_string(file).map_err(|error| unusable(error.to_string()))
 }
 
-async fn in_ref(project: &Project, review: &ReviewId) -> Result<String, Failure> {
-    let name = format!("{REFS}{review}");
+/// The text that a ref names.
+pub(crate) async fn in_ref(project: &Project, name: &str) -> Result<String, Failure> {
     let git = Git::at(project.root.path());
     let none = |_| {
         Failure::not_found(format!("there is no signature in {name}")).hint(format!(
             "fetch it: git fetch REMOTE {name}:{name}; it is made by: git update-ref {name} $(git hash-object -w FILE.sig)"
         ))
     };
-    let bytes = git.blob(&name).await.map_err(none)?;
+    let bytes = git.blob(name).await.map_err(none)?;
     String::from_utf8(bytes).map_err(|_| Failure::usage(format!("the signature in {name} is not text")))
 }

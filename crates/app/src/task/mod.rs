@@ -7,9 +7,10 @@ pub use panel::{own_command_of, two_call};
 pub use reviewing::{Ready, Reviewed, TaskReview, When, WithoutReview, begin};
 
 use crate::Failure;
+use crate::answer::v1::Answer;
 use crate::answer::v1::task::{self as v1, OneTask};
 use crate::project::Project;
-use crate::tasks::{known_plan, now, tasks_in};
+use crate::tasks::{known_plan, now, plan_warnings, tasks_in};
 use countersign_core::outcome::Settlement;
 use countersign_core::review::State;
 use countersign_doors::service::context::SESSION_LOG_BYTES;
@@ -31,7 +32,11 @@ pub async fn add(tasks: &Tasks, id: Option<String>, new: &NewTask) -> Result<One
 }
 
 /// All tasks, read-only: without a ledger, those of the plan.
-pub async fn list(project: &Project, plan: &str, ledger: Option<Ledger>) -> Result<v1::Tasks, Failure> {
+pub async fn list(
+    project: &Project,
+    plan: &str,
+    ledger: Option<Ledger>,
+) -> Result<Answer<v1::Tasks>, Failure> {
     let tasks: Vec<v1::Task> = match ledger {
         None => planned_only(project, plan).await?.iter().map(|task| v1::Task::new(task, false)).collect(),
         Some(ledger) => {
@@ -41,7 +46,8 @@ pub async fn list(project: &Project, plan: &str, ledger: Option<Ledger>) -> Resu
         }
     };
     let active = tasks.iter().filter(|task| task.review_running).map(|task| task.id.clone());
-    Ok(v1::Tasks { active_reviews: active.collect(), tasks })
+    let active_reviews = active.collect();
+    Ok(Answer::passed(v1::Tasks { active_reviews, tasks }).warned(plan_warnings(project, plan)))
 }
 
 async fn planned_only(project: &Project, plan: &str) -> Result<Vec<Task>, Failure> {

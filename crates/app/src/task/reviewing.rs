@@ -9,7 +9,7 @@ use crate::notify::{self, About, Notice};
 use crate::project::{self, Project};
 use crate::reader::Reader;
 use crate::review_request::built_in_rules;
-use crate::tasks::now;
+use crate::tasks::{now, plan_warnings};
 use countersign_core::outcome::Outcome;
 use countersign_core::rule::Rule;
 use countersign_core::text::visible_line;
@@ -95,6 +95,7 @@ pub async fn begin(
     tasks.see_plan(now().0).await?;
     let mut task = tasks.find(typed).await?;
     let mut warnings = warnings(&base, &task, session_log.is_some());
+    warnings.extend(plan_warnings(&base.project, &tasks.plan));
     let settings = &base.project.config.service;
     match (when, task.status) {
         (When::Triggered, TaskStatus::Complete) => {
@@ -132,7 +133,10 @@ async fn asked(base: &change::Base) -> Result<(Vec<Rule>, Planner), Failure> {
         Pipeline::Structured if project.config.rules.is_empty() => {
             (built_in_rules()?, project.planner(None)?)
         }
-        Pipeline::Structured => (project.config.rules.clone(), project.planner(None)?),
+        Pipeline::Structured => {
+            let rules = project.config.rules.iter().map(Rule::about_whole_files).collect();
+            (rules, project.planner(None)?)
+        }
     })
 }
 

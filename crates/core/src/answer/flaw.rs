@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 /// The most flaws that are taken from one ruling; more are counted.
-const MAX_FLAWS: usize = 100;
+pub const MAX_FLAWS: usize = 100;
 
 /// One thing that is wrong.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -25,6 +25,12 @@ pub struct Flaw {
     /// Whether the lines are outside the change that was judged.
     #[serde(default)]
     pub outside_change: bool,
+    /// Whether the change left the lines as they were: it neither wrote nor moved them, nor removed what stood beside them.
+    #[serde(default)]
+    pub untouched: bool,
+    /// Whether the change caused it, as far as its reviewer said so. Without that it counts as caused.
+    #[serde(default)]
+    pub caused_by_change: Option<bool>,
     /// The place the reviewer named, and why it does not hold.
     #[serde(default)]
     pub location_dropped: Option<String>,
@@ -75,6 +81,11 @@ impl Flaw {
             (None, Some(dropped)) => format!("{message} (location dropped: {})", visible_line(dropped)),
             (None, None) => message.clone(),
         }
+    }
+
+    /// Whether it was there before the change: its reviewer says so, and the change left its lines as they were.
+    pub fn is_already_there(&self) -> bool {
+        self.caused_by_change == Some(false) && self.untouched && self.location_dropped.is_none()
     }
 
     fn is_said_in(&self, text: &str) -> bool {
@@ -148,10 +159,12 @@ fn read_flaw(value: &Value) -> Result<Flaw, Defect> {
     if message.trim().is_empty() {
         return garbled("an entry of `findings` has an empty message");
     }
-    Ok(match read_claim(object) {
+    let flaw = match read_claim(object) {
         Ok(claim) => Flaw::new(message, Some(claim)),
         Err(dropped) => Flaw { location_dropped: Some(dropped), ..Flaw::new(message, None) },
-    })
+    };
+    let caused_by_change = object.get("caused_by_change").and_then(Value::as_bool);
+    Ok(Flaw { caused_by_change, ..flaw })
 }
 
 fn read_claim(object: &Map<String, Value>) -> Result<Claim, String> {

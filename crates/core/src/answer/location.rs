@@ -76,6 +76,11 @@ text_type!(
 impl Fingerprint {
     const HEX_DIGITS: usize = 32;
 
+    /// One that was written down.
+    pub fn new(text: &str) -> Self {
+        Self(text.to_owned())
+    }
+
     /// Of a flaw that is known by its words alone.
     pub(super) fn of_message(criterion: &str, about: &str, message: &str) -> Self {
         Self::of(criterion, &Basis::message(about, message), 0)
@@ -121,6 +126,8 @@ pub struct Source {
     pub text: String,
     /// The lines its diff shows, where a change is judged.
     pub changed: Option<Vec<RangeInclusive<u64>>>,
+    /// The lines that the change touched; none where that is not known, or where it is no change.
+    pub touched: Option<Vec<RangeInclusive<u64>>>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -213,10 +220,11 @@ fn check_all(
 fn check(flaw: &mut Flaw, asked: &Asked, source: &mut impl FnMut(&str) -> Option<Source>) -> Basis {
     let Some(claim) = flaw.claim.take() else { return Basis::message(&asked.about, &flaw.message) };
     match locate(&claim, asked, source) {
-        Ok(CheckedLocation { location, line_text, outside_change, end_dropped }) => {
+        Ok(CheckedLocation { location, line_text, outside_change, untouched, end_dropped }) => {
             let by_line = Basis::line(&location.file, &line_text);
             let basis = by_line.unwrap_or_else(|| Basis::message(&location.file, &flaw.message));
             (flaw.location, flaw.outside_change) = (Some(location), outside_change);
+            flaw.untouched = untouched;
             flaw.location_dropped = end_dropped;
             basis
         }
@@ -232,6 +240,7 @@ struct CheckedLocation {
     /// Empty where it is about the file as a whole.
     line_text: String,
     outside_change: bool,
+    untouched: bool,
     /// Why the last line was left out.
     end_dropped: Option<String>,
 }
@@ -251,10 +260,11 @@ fn locate(
             location: whole,
             line_text: String::new(),
             outside_change: false,
+            untouched: false,
             end_dropped: None,
         });
     };
-    let Source { text, changed } = source(file).ok_or("it has no lines that can be read")?;
+    let Source { text, changed, touched } = source(file).ok_or("it has no lines that can be read")?;
     let at = usize::try_from(line).ok().and_then(|line| line.checked_sub(1));
     let has = |count: usize| format!("the file has {count} {}", if count == 1 { "line" } else { "lines" });
     let count = text.lines().count();
@@ -265,6 +275,7 @@ fn locate(
     let shows =
         |range: &RangeInclusive<u64>| *range.start() <= end_line.unwrap_or(line) && line <= *range.end();
     Ok(CheckedLocation {
+        untouched: end_dropped.is_none() && touched.is_some_and(|touched| !touched.iter().any(shows)),
         outside_change: changed.is_some_and(|changed| !changed.iter().any(shows)),
         location: Location { line: Some(line), end_line, ..whole },
         line_text: found.to_owned(),

@@ -305,6 +305,33 @@ mod tests {
     }
 
     #[test]
+    fn issue_19_free_texts_as_reviewers_write_them() {
+        let one = Criterion::must("One", "?");
+        // What stands before the marker, whether files were changed, and whether the work passes; none is no verdict.
+        for (text, changed, passes) in [
+            ("MAJOR: no error handling\nREVIEW_PASSED k7", false, None),
+            ("MAJOR: нет обработки ошибок\nREVIEW_PASSED k7", false, None),
+            ("**MAJOR**：エラー処理がない\nREVIEW_PASSED k7", false, None),
+            ("Tout va bien, sauf :\n- [MINOR] nom ambigu\nREVIEW_PASSED k7", false, None),
+            ("REVIEW_FIXED k7", false, None),
+            ("Исправлено.\nREVIEW_FIXED k7", true, None),
+            ("REVIEW_PASSED k7\nREVIEW_PASSED k7", false, Some(true)),
+            ("Всё хорошо, замечаний нет.\nREVIEW_PASSED k7", false, Some(true)),
+            ("問題ありません。\nREVIEW_PASSED k7", false, Some(true)),
+            ("Nichts zu beanstanden.\nMAJOR: none\nREVIEW_PASSED k7", false, Some(true)),
+            ("MAJOR: нет тестов\nREVIEW_FAILED k7: нет тестов", false, Some(false)),
+        ] {
+            let ruled =
+                read_marked(text, Some("k7")).and_then(|marked| rule_marked(&marked, &[&one], changed));
+            let found = match ruled {
+                Ok(MarkedRuling::Answer(answer)) => Some(!answer.fails()),
+                Ok(MarkedRuling::Fixed(_)) | Err(_) => None,
+            };
+            assert_eq!(found, passes, "{text}");
+        }
+    }
+
+    #[test]
     fn a_fix_needs_a_changed_file_and_rules_on_nothing_that_was_asked() {
         let one = Criterion::must("One", "?");
         let ruled = |text: &str, changed| rule_marked(&read_marked(text, None).unwrap(), &[&one], changed);

@@ -9,8 +9,9 @@ mod marked;
 mod remark;
 mod reviewed;
 mod rows;
+mod touched;
 
-pub use flaw::{Flaw, StatedFlaw, bounded_flaws, with_flaws};
+pub use flaw::{Flaw, MAX_FLAWS, StatedFlaw, bounded_flaws, with_flaws};
 pub use location::{Asked, Claim, Fingerprint, Location, Source, changed_lines};
 pub use marked::{Marked, MarkedRuling, Marker, read_marked, rule_marked};
 pub use remark::{Remark, objection, remarks, severity_word};
@@ -19,13 +20,16 @@ pub use reviewed::{
     rule_reviewed,
 };
 pub use rows::{Row, self_rulings};
+pub use touched::touched_lines;
 
 use crate::criterion::{Criterion, fold_name};
 use crate::outcome::NoVerdict;
+use crate::prompt::{Field, RESPONSE};
 use crate::strict_json;
 use crate::text;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 pub const NO_FEEDBACK: &str = "No feedback provided";
@@ -118,12 +122,7 @@ fn garbled<T>(message: impl Into<String>) -> Result<T, Defect> {
     Err(Defect::Garbled(message.into()))
 }
 
-/// Reads a reply: exactly one JSON object, alone or in one code fence.
-pub fn read(reply: &[u8]) -> Result<Reply, Defect> {
-    interpret(&read_value(reply)?)
-}
-
-/// Reads a reply as JSON, alone or in one code fence, whatever it should be.
+/// Reads a reply as JSON: exactly one value, alone or in one code fence, whatever it should be.
 pub fn read_value(reply: &[u8]) -> Result<Value, Defect> {
     let Ok(reply) = std::str::from_utf8(reply) else { return garbled("the reply is not UTF-8") };
     let reply = unfence(reply.trim());
@@ -156,6 +155,13 @@ pub fn interpret(value: &Value) -> Result<Reply, Defect> {
         feedback: cut(feedback.unwrap_or(NO_FEEDBACK)),
         criteria_results: results.into_iter().flatten().map(ruling).collect::<Result<_, _>>()?,
     })
+}
+
+/// What the response schema requires of every reply (004.2.5) and this one lacks.
+pub fn lacks(value: &Value) -> Option<Defect> {
+    let is_missing = |field: &&Field| field.required && value.get(field.name).is_none_or(Value::is_null);
+    let missing = RESPONSE.iter().filter(|_| value.is_object()).find(is_missing)?;
+    Some(Defect::Garbled(format!("`{}` is missing", missing.name)))
 }
 
 /// A key that may be missing or null; `defect` says what is wrong with a value of another type.
@@ -238,6 +244,29 @@ impl Answer {
             n => format!("{n} of {} criteria fail.", rulings.len()),
         };
         Self { rulings, feedback, ..Self::default() }
+    }
+
+    /// Passes every text of it on that a reviewer wrote, except the names of files.
+    pub(crate) fn words(&mut self, mut each: impl FnMut(&mut String)) {
+        each(&mut self.feedback);
+        if let Some(reviewed) = &mut self.reviewed {
+            each(&mut reviewed.summary);
+            reviewed.issues.iter_mut().for_each(&mut each);
+        }
+        self.rulings.iter_mut().filter_map(|ruling| ruling.feedback.as_mut()).for_each(&mut each);
+        for flaw in self.rulings.iter_mut().flat_map(|ruling| &mut ruling.flaws).chain(&mut self.flaws) {
+            each(&mut flaw.message);
+            flaw.location_dropped.iter_mut().for_each(&mut each);
+        }
+    }
+
+    /// Writes the characters out that steer a terminal or reorder text: whoever shows the answer need not.
+    pub fn make_visible(&mut self) {
+        self.words(|text| {
+            if let Cow::Owned(visible) = text::visible(text) {
+                *text = visible;
+            }
+        });
     }
 
     pub fn fails(&self) -> bool {

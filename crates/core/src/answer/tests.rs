@@ -4,6 +4,11 @@ use super::*;
 use crate::criterion::Severity;
 use proptest::prelude::*;
 
+/// A reply as the engine reads it.
+fn read(reply: &[u8]) -> Result<Reply, Defect> {
+    interpret(&read_value(reply)?)
+}
+
 fn criteria() -> Vec<Criterion> {
     vec![
         Criterion::must("Complete", "?"),
@@ -197,9 +202,27 @@ fn rulings_on_record_open_with_findings_and_without() {
     let mut answer = Answer { rulings: vec![ruling], ..Answer::default() };
     answer.rulings[0].flaws = vec![stated.flaw()];
     let asked = Asked { about: "a".into(), files: vec!["a".into()], root: "/p".into() };
-    answer.check_locations(&asked, |_| Some(Source { text: "x\ny\n".into(), changed: None }));
+    answer.check_locations(&asked, |_| Some(Source { text: "x\ny\n".into(), changed: None, touched: None }));
     let written = serde_json::to_value(&answer).unwrap();
     let finding = &written["rulings"][0]["findings"][0];
     assert_eq!(finding["location"], serde_json::json!({ "file": "a", "line": 2, "end_line": null }));
     assert_eq!(serde_json::from_value::<Answer>(written).unwrap(), answer);
+}
+
+/// What the schema requires (004.2.5) and a reply lacks; null is no value.
+#[test]
+fn issue_19_req_004_2_5_what_a_reply_lacks() {
+    let table = [
+        (serde_json::json!({ "passed": true, "feedback": "" }), None),
+        (serde_json::json!({ "passed": false, "feedback": "", "criteria_results": null }), None),
+        (serde_json::json!({ "feedback": "" }), Some("`passed` is missing")),
+        (serde_json::json!({ "passed": true }), Some("`feedback` is missing")),
+        (serde_json::json!({ "passed": null, "feedback": null }), Some("`passed` is missing")),
+        (serde_json::json!({}), Some("`passed` is missing")),
+        // Another defect, which reading names.
+        (serde_json::json!([]), None),
+    ];
+    for (reply, expected) in table {
+        assert_eq!(lacks(&reply).map(|defect| defect.to_string()).as_deref(), expected, "{reply}");
+    }
 }

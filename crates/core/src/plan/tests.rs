@@ -4,7 +4,7 @@ use super::*;
 use crate::check::{Check, RunCheck};
 use crate::digest::{Digest, Parts};
 use crate::prompt::PROMPT_VERSION;
-use crate::submission::{Content, Form, Material, Output};
+use crate::submission::{Content, Form, GuidanceFile, Material, Output};
 
 fn submission(files: &[(&str, usize, &str)]) -> Submission {
     let outputs = vec![
@@ -14,6 +14,7 @@ fn submission(files: &[(&str, usize, &str)]) -> Submission {
     ];
     let material = |(path, output, content): &(&str, usize, &str)| Material {
         path: (*path).into(),
+        old_path: None,
         output: *output,
         digest: Digest::of(content.as_bytes()),
         size_bytes: content.len() as u64,
@@ -93,6 +94,46 @@ fn what_names_nothing_is_an_error_and_what_is_unjudged_is_named() {
     ));
     let bad = rule(Scope::Files { patterns: vec!["a[".into()], each: Each::Together });
     assert!(matches!(plan(&[bad], &submission, &[reviewer("m")], "r"), Err(PlanError::BadPattern { .. })));
+}
+
+/// Files that guidance names are in the key of their rule's questions, beside the files that are judged.
+#[test]
+fn issue_19_context_is_in_the_key_of_its_own_rule() {
+    let named = |rule: usize, path: &str, content: &str| {
+        let mut file = submission(&[(path, 0, content)]).files.remove(0);
+        file.size_bytes = content.len() as u64;
+        GuidanceFile { rule, file }
+    };
+    let with = |files: &[GuidanceFile]| three().with_guidance_files(files.to_vec());
+    let key = |files: &[GuidanceFile]| only_key(&rule(Scope::Whole), &with(files), reviewer("main"));
+    let none = key(&[]);
+    let table = [
+        // Of another rule, or judged itself: nothing more is shown.
+        (vec![named(1, "terms.md", "t")], true),
+        (vec![named(0, "plan.md", "p")], true),
+        (vec![named(0, "terms.md", "t")], false),
+        (vec![named(0, "terms.md", "T")], false),
+        (vec![named(0, "other.md", "t")], false),
+    ];
+    let mut keys = vec![];
+    for (files, is_same) in &table {
+        assert_eq!(key(files) == none, *is_same, "{files:?}");
+        assert_ne!(with(files).digest, three().digest, "it is another submission");
+        keys.extend(Some(key(files)).filter(|_| !is_same));
+    }
+    keys.sort();
+    keys.dedup();
+    assert_eq!(keys.len(), 3);
+    // Checks see no context; what does not fit any more is named.
+    let check = Criterion { check: Some(Check::NotEmpty), ..Criterion::must("C", "?") };
+    let checked = Rule { criteria: vec![check], ..rule(Scope::Whole) };
+    let of_check = |files: &[GuidanceFile]| only_key(&checked, &with(files), reviewer("main"));
+    assert_eq!(of_check(&[]), of_check(&[named(0, "terms.md", "t")]));
+    let long = "x".repeat(200 * 1024);
+    let several = with(&[named(0, "a", &long), named(0, "b", &long), named(0, "c", "short")]);
+    let shown: Vec<_> =
+        several.guidance_shown(0, &[]).map(|(file, fits)| (file.path.as_str(), fits)).collect();
+    assert_eq!(shown, [("a", true), ("b", false), ("c", true)]);
 }
 
 #[test]
@@ -236,7 +277,7 @@ mod change;
 fn issue_15_a_look_is_part_of_the_key_and_the_first_one_is_not() {
     let (rule, reviewer) = (rule(Scope::Whole), reviewer("main"));
     let batch = &batches(&rule, std::slice::from_ref(&reviewer), "r").unwrap()[0];
-    let at = |look| key(&rule, batch, &[0, 1, 2], &three(), &reviewer, look);
+    let at = |look| key((0, &rule), batch, &[0, 1, 2], &three(), &reviewer, look);
     assert_eq!(at(FIRST_LOOK), only_key(&rule, &three(), reviewer.clone()));
     let mut parts = Parts::new("assignment/2");
     parts.count(PROMPT_VERSION as usize).count(1).text("C").text("?").maybe(None);

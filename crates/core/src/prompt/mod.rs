@@ -6,11 +6,13 @@ mod schema;
 mod sections;
 mod system;
 
-pub use payload::{Body, ShownFile, fits_inline, payload, with_redactions};
+pub use payload::{
+    Body, CONTEXT_BYTES_MAX, ShownFile, fits_inline, payload, payload_in_context, with_redactions,
+};
 pub use schema::{Field, Kind, RESPONSE, Shape, response_schema};
 pub use sections::{
-    DIFF_BYTES_MAX, ERROR_BYTES_MAX, LINT_CHARS_MAX, RunContext, Section, Sections, TEST_BYTES_MAX,
-    TaskContext, change_payload, errors_cut, lint_cut, tests_cut,
+    DESCRIPTION_BYTES_MAX, DIFF_BYTES_MAX, ERROR_BYTES_MAX, LINT_CHARS_MAX, RunContext, Section, Sections,
+    TEST_BYTES_MAX, TaskContext, change_payload, errors_cut, lint_cut, tests_cut,
 };
 pub use system::{
     Question, ReviewSection, SelfReview, consultation_prompt, marked_prompt, question_prompt, repair_prompt,

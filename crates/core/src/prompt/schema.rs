@@ -6,6 +6,7 @@ use serde_json::{Map, Value, json};
 #[derive(Debug, PartialEq, Eq)]
 pub enum Kind {
     Bool,
+    MaybeBool,
     Text,
     MaybeText,
     MaybeNumber,
@@ -39,42 +40,68 @@ impl Field {
 pub const RESPONSE: &[Field] = &[
     Field::required("passed", Kind::Bool, "true only if every criterion passed"),
     Field::required("feedback", Kind::Text, "a short summary; where something failed, what must change"),
+    results(RULING),
+];
+
+/// A reply about a change, which also says what was there before.
+const CHANGE_RESPONSE: &[Field] = &[
+    Field::required("passed", Kind::Bool, "true only if every criterion passed"),
+    Field::required("feedback", Kind::Text, "a short summary; where something failed, what must change"),
+    results(CHANGE_RULING),
+];
+
+const fn results(ruling: &'static [Field]) -> Field {
     Field::optional(
         "criteria_results",
-        Kind::List(RULING),
+        Kind::List(ruling),
         "one entry for each criterion, none left out, none twice",
-    ),
-];
+    )
+}
 
-const RULING: &[Field] = &[
-    Field::required("criterion", Kind::Text, "the criterion's name, copied exactly"),
-    Field::required("passed", Kind::Bool, "whether this criterion is met"),
-    Field::optional(
-        "feedback",
-        Kind::MaybeText,
-        "where it failed: the place, the defect and how to mend it; otherwise null",
-    ),
+const RULING: &[Field] = &[CRITERION, PASSED, FEEDBACK, findings(FINDING)];
+const CHANGE_RULING: &[Field] = &[CRITERION, PASSED, FEEDBACK, findings(CHANGE_FINDING)];
+const CRITERION: Field = Field::required("criterion", Kind::Text, "the criterion's name, copied exactly");
+const PASSED: Field = Field::required("passed", Kind::Bool, "whether this criterion is met");
+const FEEDBACK: Field = Field::optional(
+    "feedback",
+    Kind::MaybeText,
+    "where it failed: the place, the defect and how to mend it; otherwise null",
+);
+
+const fn findings(finding: &'static [Field]) -> Field {
     Field::optional(
         "findings",
-        Kind::List(FINDING),
+        Kind::List(finding),
         "where it failed: one entry for each defect, with its file and line; otherwise empty",
-    ),
-];
+    )
+}
 
-const FINDING: &[Field] = &[
-    Field::required("message", Kind::Text, "what is wrong, and how to fix it"),
-    Field::optional(
-        "file",
-        Kind::MaybeText,
-        "the file's path, copied exactly; null where it is about no single file",
-    ),
-    Field::optional(
-        "line",
-        Kind::MaybeNumber,
-        "the line in the file as it is now, from 1; null where you do not know it",
-    ),
-    Field::optional("end_line", Kind::MaybeNumber, "the last line, where there are several; otherwise null"),
-];
+const FINDING: &[Field] = &[MESSAGE, FILE, LINE, END_LINE];
+const CHANGE_FINDING: &[Field] = &[MESSAGE, FILE, LINE, END_LINE, CAUSED];
+const MESSAGE: Field = Field::required("message", Kind::Text, "what is wrong, and how to fix it");
+const FILE: Field = Field::optional(
+    "file",
+    Kind::MaybeText,
+    "the file's path, copied exactly; null where it is about no single file",
+);
+const LINE: Field = Field::optional(
+    "line",
+    Kind::MaybeNumber,
+    "the line in the file as it is now, from 1; null where you do not know it",
+);
+const END_LINE: Field =
+    Field::optional("end_line", Kind::MaybeNumber, "the last line, where there are several; otherwise null");
+const CAUSED: Field = Field::optional(
+    "caused_by_change",
+    Kind::MaybeBool,
+    "false only if the defect was there before this change, in lines that it did not touch; otherwise true",
+);
+
+impl Default for Shape {
+    fn default() -> Self {
+        Self::RULINGS
+    }
+}
 
 /// The shape of a whole reply: an object with these fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,6 +109,8 @@ pub struct Shape(pub &'static [Field]);
 
 impl Shape {
     pub const RULINGS: Self = Self(RESPONSE);
+    /// The same for a change, where what was there before does not block.
+    pub const CHANGE_RULINGS: Self = Self(CHANGE_RESPONSE);
 
     /// The schema as documents have it: optional keys may be left out.
     pub fn schema(self) -> Value {
@@ -126,7 +155,9 @@ fn check(fields: &[Field], value: &Value, within: &str) -> Result<(), String> {
 
 fn check_field(field: &Field, value: &Value, name: &str) -> Result<(), String> {
     match (&field.kind, value) {
-        (Kind::Bool, Value::Bool(_)) | (Kind::Text | Kind::MaybeText, Value::String(_)) => Ok(()),
+        (Kind::Bool | Kind::MaybeBool, Value::Bool(_)) | (Kind::Text | Kind::MaybeText, Value::String(_)) => {
+            Ok(())
+        }
         (Kind::MaybeNumber, Value::Number(number)) if number.is_u64() => Ok(()),
         (Kind::OneOf(words), Value::String(word)) if words.contains(&word.as_str()) => Ok(()),
         (Kind::Texts, Value::Array(values)) if values.iter().all(Value::is_string) => Ok(()),
@@ -140,12 +171,13 @@ fn check_field(field: &Field, value: &Value, name: &str) -> Result<(), String> {
 
 impl Kind {
     fn takes_null(&self) -> bool {
-        matches!(self, Self::MaybeText | Self::MaybeNumber)
+        matches!(self, Self::MaybeText | Self::MaybeNumber | Self::MaybeBool)
     }
 
     fn in_words(&self) -> String {
         match self {
             Self::Bool => "true or false".to_owned(),
+            Self::MaybeBool => "true, false or null".to_owned(),
             Self::Text => "text".to_owned(),
             Self::MaybeText => "text or null".to_owned(),
             Self::MaybeNumber => "whole number or null".to_owned(),
@@ -185,6 +217,7 @@ fn property(field: &Field, strict: bool) -> Value {
     let kind = |name: &str| if nullable { json!([name, "null"]) } else { json!(name) };
     let mut schema = match field.kind {
         Kind::Bool => json!({ "type": kind("boolean") }),
+        Kind::MaybeBool => json!({ "type": ["boolean", "null"] }),
         Kind::Text => json!({ "type": kind("string") }),
         Kind::MaybeText => json!({ "type": ["string", "null"] }),
         Kind::MaybeNumber => json!({ "type": ["integer", "null"] }),
@@ -267,6 +300,11 @@ mod tests {
         for name in all {
             assert!(Shape::RULINGS.in_words().contains(&format!("`{name}`")), "{name}");
         }
+        // A question about a change asks one thing more.
+        let (usual, change) = (Shape::RULINGS.in_words(), Shape::CHANGE_RULINGS.in_words());
+        let more = change.strip_prefix(usual.as_str()).unwrap();
+        assert!(more.trim_start().starts_with("- `caused_by_change` (true, false or null): "), "{more}");
+        assert_eq!(more.lines().count(), 1);
     }
 
     const ITEMS: Shape = Shape(&[Field {

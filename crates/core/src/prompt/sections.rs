@@ -7,6 +7,8 @@ use crate::text::{self, Changes};
 
 /// The most of a diff that stands in one question.
 pub const DIFF_BYTES_MAX: usize = 30 * 1024;
+/// The most that is shown of the description of a task.
+pub const DESCRIPTION_BYTES_MAX: usize = 8 * 1024;
 /// The most that is shown of test results.
 pub const TEST_BYTES_MAX: usize = 2 * 1024;
 /// The most that is shown of lint results.
@@ -50,6 +52,8 @@ pub struct Sections {
 /// What a task run knows beside the change.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RunContext<'a> {
+    /// What the task says beside its checklist.
+    pub description: &'a str,
     /// The task's checklist, a line each.
     pub checklist: &'a str,
     /// What the tests said; none where they did not run.
@@ -87,8 +91,11 @@ impl Sections {
             context.lint_status.map(|said| Section::plain("## Lint Status", lint(said))),
             errors.map(|said| Section::fenced(PREVIOUS_ERRORS, errors_cut(said))),
         ];
+        let description = text::cut_noted(context.description.trim(), DESCRIPTION_BYTES_MAX);
+        let described = (!description.is_empty()).then(|| Section::plain("## Task Description", description));
+        let checklist = Section::plain("## Task Checklist", context.checklist);
         Self {
-            before: vec![Section::plain("## Task Checklist", context.checklist)],
+            before: described.into_iter().chain([checklist]).collect(),
             heading: "## Code Changes (git diff)".to_owned(),
             after: after.into_iter().flatten().collect(),
         }
@@ -153,14 +160,14 @@ impl Sections {
     }
 }
 
-/// Test results as they are shown.
+/// Test results as they are shown: what failed is mostly at the end.
 pub fn tests_cut(said: &str) -> String {
-    cut_said(said, TEST_BYTES_MAX)
+    text::cut_middle(said, TEST_BYTES_MAX).into_owned()
 }
 
 /// What went wrong before, as it is shown.
 pub fn errors_cut(said: &str) -> String {
-    cut_said(said, ERROR_BYTES_MAX)
+    text::cut_middle(said, ERROR_BYTES_MAX).into_owned()
 }
 
 /// Lint results as they are shown; counted in characters.
@@ -170,13 +177,6 @@ pub fn lint_cut(said: &str) -> String {
         Some((end, _)) => {
             format!("{}\n[cut: {LINT_CHARS_MAX} of {} characters shown]", &said[..end], said.chars().count())
         }
-    }
-}
-
-fn cut_said(said: &str, bytes_max: usize) -> String {
-    match text::cut(said, bytes_max) {
-        whole if whole.len() == said.len() => said.to_owned(),
-        kept => format!("{kept}\n[cut: {} of {} bytes shown]", kept.len(), said.len()),
     }
 }
 
@@ -247,7 +247,8 @@ impl Headings {
 }
 
 /// Headings that have no business in foreign text, whether or not this question has them.
-const KNOWN: [&str; 8] = [
+const KNOWN: [&str; 9] = [
+    "## Task Description",
     "## Task Checklist",
     "## Code Changes",
     "## Git Diff",

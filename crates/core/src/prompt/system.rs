@@ -12,6 +12,14 @@ pub struct Question<'a> {
     pub criteria: Vec<(&'a str, &'a str)>,
     pub notes: Option<&'a str>,
     pub guidance: Option<&'a str>,
+    /// Whether the reviewer says what was there before the change.
+    pub asks_cause: bool,
+}
+
+impl Question<'_> {
+    pub fn shape(&self) -> Shape {
+        if self.asks_cause { Shape::CHANGE_RULINGS } else { Shape::RULINGS }
+    }
 }
 
 /// Words that hold for an asked reviewer and for a self-review alike.
@@ -32,7 +40,7 @@ A line of it that looks like a marker begins with `\\`.
 
 pub fn system_prompt(question: &Question<'_>) -> String {
     let mut out = question_prompt(question);
-    answer_in(Shape::RULINGS, &mut out);
+    answer_in(question.shape(), &mut out);
     out
 }
 
@@ -180,7 +188,7 @@ mod tests {
 
     fn prompt(notes: Option<&str>, guidance: Option<&str>) -> String {
         let criteria = vec![("Complete", "Is it complete?"), ("Clear", "Can it be read?\n## Author Notes")];
-        system_prompt(&Question { criteria, notes, guidance })
+        system_prompt(&Question { criteria, notes, guidance, asks_cause: false })
     }
 
     #[test]

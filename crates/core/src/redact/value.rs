@@ -22,6 +22,41 @@ pub(super) fn url_password(value: &str, _: Option<char>) -> bool {
     !for_show.contains(&lower.as_str()) && !is_placeholder(value) && !value.starts_with(['$', '%'])
 }
 
+/// Base64 of a token or a private key.
+pub(super) fn encoded(value: &str, _: Option<char>) -> bool {
+    let Some(text) = decoded(value) else { return false };
+    let mut is_one = text.contains("PRIVATE KEY");
+    super::table::tokens(&text, |_, _| is_one = true);
+    is_one
+}
+
+/// Base64 of a name and a password, as in the files of registries.
+pub(super) fn encoded_password(value: &str, _: Option<char>) -> bool {
+    decoded(value).is_some_and(|text| text.split_once(':').is_some_and(|(_, password)| !password.is_empty()))
+}
+
+/// The text that some base64 stands for, also of the alphabet for addresses; what is no text in it is left out.
+fn decoded(value: &str) -> Option<String> {
+    let (mut bits, mut held, mut bytes) = (0_u32, 0, vec![]);
+    for byte in value.trim_end_matches('=').bytes() {
+        let sextet = match byte {
+            b'A'..=b'Z' => byte - b'A',
+            b'a'..=b'z' => byte - b'a' + 26,
+            b'0'..=b'9' => byte - b'0' + 52,
+            b'+' | b'-' => 62,
+            b'/' | b'_' => 63,
+            _ => return None,
+        };
+        bits = bits << 6 | u32::from(sextet);
+        held += 6;
+        if held >= 8 {
+            held -= 8;
+            bytes.push(u8::try_from(bits >> held & 0xff).ok()?);
+        }
+    }
+    Some(String::from_utf8_lossy(&bytes).into_owned())
+}
+
 /// A value in quotes behind a word like `password`.
 pub(super) fn quoted(value: &str, _: Option<char>) -> bool {
     is_mixed(value)

@@ -71,6 +71,8 @@ pub enum Channel {
     Command,
     /// A request over HTTP, with the token.
     Http,
+    /// The page in a browser, opened by a link that was shown at a terminal.
+    Page,
     /// A tool of the MCP server.
     Mcp,
     /// A hook of an agent program.
@@ -137,6 +139,10 @@ impl Actor {
                 let token = token.as_ref().map_or(String::new(), |token| format!(" with token {token}"));
                 let made = terminal.as_ref().map_or(String::new(), |name| format!(" made at {name}"));
                 format!("over HTTP{token}{made}, not verified")
+            }
+            (ActorKind::Person, Channel::Page) => {
+                let shown = terminal.as_ref().map_or(String::new(), |name| format!(" shown at {name}"));
+                format!("in a browser by a link{shown}, not verified")
             }
             (kind, _) => kind.words().to_owned(),
         }

@@ -46,10 +46,10 @@ pub fn apply(mut review: Review, event: &Event) -> Review {
                 answered(&mut review, key, given);
             }
         }
-        Event::AskFailed { key, why, detail, fixed, budget, .. } => {
+        Event::AskFailed { key, why, detail, fixed, budget, not_put, .. } => {
             if let Some(round) = latest_round_asking(&mut review, key) {
                 let (detail, fixed) = (detail.clone(), fixed.clone());
-                let failure = Failure { why: *why, detail, fixed, budget: *budget };
+                let failure = Failure { why: *why, detail, fixed, budget: *budget, not_put: *not_put };
                 round.failures.entry(key.clone()).or_default().push(failure);
             }
         }
@@ -125,10 +125,10 @@ fn latest_round_asking<'a>(review: &'a mut Review, key: &Key) -> Option<&'a mut 
 }
 
 fn judged(review: &mut Review, end: RoundEnd, judgement: &Judgement, at_ms: i64) {
-    // An author who fixes the work before a self-review used no reviewer.
+    // An author who replaces the work before a self-review, or before a reviewer answered, learned nothing of a reviewer.
     let mut own_pace = false;
     if let Some(round) = review.rounds.last_mut() {
-        own_pace = end == RoundEnd::Superseded && round.token.is_some();
+        own_pace = end == RoundEnd::Superseded && (round.token.is_some() || !round.has_replies());
         round.end = Some(end);
         round.judgement = judgement.clone();
         review.open = open_after(std::mem::take(&mut review.open), round, judgement);

@@ -2,12 +2,14 @@
 //! by where the reviewer was asked then.
 
 use super::{By, RecordedAnswer, Review, Round};
+use crate::accepting::Accepting;
 use crate::digest::{Digest, Key};
 use crate::judge::{RoundEnd, judge};
 use crate::outcome::NoVerdict;
 use crate::plan::{Assignment, Candidate};
 use crate::policy::Policy;
 use crate::rule::Rule;
+use crate::submission::Submission;
 use std::collections::HashMap;
 
 /// Why a gate does not count an answer.
@@ -53,7 +55,13 @@ pub struct AtGate {
 
 impl AtGate {
     /// What a gate that asks `asks` about the same work, by these rules and this policy, makes of the answers of a round.
-    pub fn of(review: &Review, round: &Round, asks: &[Assignment], rules: &[Rule], policy: &Policy) -> Self {
+    pub fn of(
+        review: &Review,
+        round: &Round,
+        (asks, rules): (&[Assignment], &[Rule]),
+        policy: &Policy,
+        accepting: Accepting,
+    ) -> Self {
         let mut wanted: HashMap<_, &Candidate> = HashMap::new();
         for candidate in asks.iter().flat_map(|assignment| &assignment.candidates) {
             wanted.insert(&candidate.key, candidate);
@@ -79,7 +87,8 @@ impl AtGate {
         let unasked =
             asks.iter().filter(|one| counted(one).is_none()).count().max(usize::from(asks.is_empty()));
         let threshold = policy.threshold(review.attempts + 1);
-        let judgement = judge(rules, asks, threshold, policy.accept_bare_verdicts, |assignment| {
+        let work = Submission { accepting, ..round.submission.clone() };
+        let judgement = judge(rules, asks, &work, threshold, policy.accept_bare_verdicts, |assignment| {
             counted(assignment).ok_or(NoVerdict::Unavailable)
         });
         let blocked = if round.end == Some(RoundEnd::Pass) { judgement.blocking.len() } else { 0 };
@@ -94,13 +103,13 @@ impl AtGate {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::submission::Submission;
 
     #[test]
     fn where_a_gate_asks_nothing_it_counts_nothing() {
         let submission = Submission::new(&[], vec![], vec![], None);
         let round = Round::new(1, submission, [].into(), vec![]);
-        let seen = AtGate::of(&Review::default(), &round, &[], &[], &Policy::default());
+        let seen =
+            AtGate::of(&Review::default(), &round, (&[], &[]), &Policy::default(), Accepting::default());
         assert!(!seen.counts());
     }
 }

@@ -1,10 +1,10 @@
 //! What a round looked at: which files were judged, which were not, and why.
 
 use super::Round;
-use crate::plan::{Reuse, ReviewerKind};
+use crate::plan::{Exclusions, Reuse, ReviewerKind};
 use crate::submission::{Content, Form, Material};
 use crate::text::{counted, visible_line};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt::Write;
 
 /// How many files a line names.
@@ -24,8 +24,18 @@ pub struct Coverage {
     pub judged: usize,
     /// Files that no rule is about.
     pub not_covered: Vec<String>,
+    /// Files that the rules would be about, but for their `exclude`.
+    pub excluded: Vec<String>,
     /// Files that a rule is about and no reviewer can see.
     pub not_seen: Vec<NotSeen>,
+    /// Files that guidance names: shown to reviewers for context.
+    pub context: Vec<String>,
+    /// Those of them that were too long to be shown.
+    pub context_not_shown: Vec<String>,
+    /// Whether a reviewer could read more of the project than it was given.
+    pub sees_project: bool,
+    /// Files that HEAD has otherwise: what was judged is what was on disk.
+    pub other_in_head: Vec<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -67,11 +77,20 @@ impl Coverage {
             files: 0,
             judged: 0,
             not_covered: vec![],
+            excluded: vec![],
             not_seen: vec![],
+            context: vec![],
+            context_not_shown: vec![],
+            sees_project: false,
+            other_in_head: submission.other_in_head.clone(),
         };
+        coverage.look_beside(round);
+        let exclusions = Exclusions::of(&round.rules).ok();
+        let is_excluded = |path: &str| exclusions.as_ref().is_some_and(|exclusions| exclusions.has(path));
         for file in submission.files.iter().filter(own) {
             coverage.files += 1;
             match looked_at.get(file.path.as_str()) {
+                None if is_excluded(&file.path) => coverage.excluded.push(file.path.clone()),
                 None => coverage.not_covered.push(file.path.clone()),
                 Some(Look::Judged) => coverage.judged += 1,
                 Some(look) => {
@@ -83,6 +102,24 @@ impl Coverage {
             }
         }
         coverage
+    }
+
+    /// What reviewers got beside the work, or could read by themselves.
+    fn look_beside(&mut self, round: &Round) {
+        let mut named = HashSet::new();
+        for assignment in &round.assignments {
+            let asked = assignment.candidates.iter().find(|one| one.kind == ReviewerKind::Asked);
+            let Some(asked) = asked else { continue };
+            let answered = round.answer_to(assignment).and_then(|(key, _)| assignment.candidate(key));
+            self.sees_project |= answered.unwrap_or(asked).reuse == Reuse::Review;
+            let (rule, files) = (assignment.rule, &assignment.files);
+            for (file, is_shown) in round.submission.guidance_shown(rule, files) {
+                if named.insert((&file.path, is_shown)) {
+                    let list = if is_shown { &mut self.context } else { &mut self.context_not_shown };
+                    list.push(file.path.clone());
+                }
+            }
+        }
     }
 
     /// All of it in one line: `judged 42 of 44 changed files since 1a2b3c4d; 2 not covered: a.toml, b.toml`.
@@ -103,11 +140,19 @@ impl Coverage {
         };
         let name = |path: &String| visible_line(path).into_owned();
         part(&mut out, "not covered by any rule", self.not_covered.iter().map(name).collect());
+        part(&mut out, "excluded", self.excluded.iter().map(name).collect());
         for (allowed, what) in [(false, "not seen"), (true, "passed unseen")] {
             let files = self.not_seen.iter().filter(|file| file.allowed == allowed);
             let names = files.map(|file| format!("{} ({})", name(&file.path), visible_line(&file.why)));
             part(&mut out, what, names.collect());
         }
+        part(&mut out, "for context", self.context.iter().map(name).collect());
+        part(&mut out, "too long to be shown for context", self.context_not_shown.iter().map(name).collect());
+        if self.sees_project {
+            out.push_str("; a reviewer could read the whole project");
+        }
+        let names = self.other_in_head.iter().map(name).collect();
+        part(&mut out, "other in HEAD than judged", names);
         out
     }
 }
@@ -131,6 +176,7 @@ mod tests {
             files: 44,
             judged: 44 - not_covered.len() - not_seen.len(),
             not_covered: not_covered.iter().map(|path| (*path).to_owned()).collect(),
+            excluded: vec![],
             not_seen: not_seen
                 .iter()
                 .map(|(path, allowed)| NotSeen {
@@ -139,6 +185,10 @@ mod tests {
                     allowed: *allowed,
                 })
                 .collect(),
+            context: vec![],
+            context_not_shown: vec![],
+            sees_project: false,
+            other_in_head: vec![],
         }
     }
 
@@ -156,8 +206,22 @@ mod tests {
                  1 not seen: x.bin (it is not text); 1 passed unseen: y.png (it is not text)",
             ),
             (
+                Coverage { judged: 43, excluded: vec!["v/x".into()], ..coverage(&[], &[]) },
+                "judged 43 of 44 changed files since 1a2b3c4d; 1 excluded: v/x",
+            ),
+            (
                 Coverage { base: None, is_change: false, files: 1, judged: 1, ..coverage(&[], &[]) },
                 "judged 1 of 1 file",
+            ),
+            (
+                Coverage {
+                    context: vec!["terms.md".into()],
+                    context_not_shown: vec!["long.md".into()],
+                    sees_project: true,
+                    ..coverage(&[], &[])
+                },
+                "judged 44 of 44 changed files since 1a2b3c4d; 1 for context: terms.md; 1 too long to be shown for context: \
+                 long.md; a reviewer could read the whole project",
             ),
         ];
         for (coverage, words) in table {

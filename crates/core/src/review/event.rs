@@ -73,6 +73,9 @@ pub enum Event {
         /// The budget that does not cover the question, where that is why.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         budget: Option<BudgetOf>,
+        /// Whether the question was not put to the reviewer, because it counts as down.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        not_put: bool,
     },
     SelfReviewAsked {
         round: u32,
@@ -233,7 +236,10 @@ mod tests {
         let failed =
             r#"{"kind":"ask_failed","round":1,"call":"ca-1","key":"00","why":"budget","detail":"no"}"#;
         let event: Event = serde_json::from_str(failed).unwrap();
-        assert!(matches!(event, Event::AskFailed { budget: None, fixed: None, .. }), "{event:?}");
+        assert!(
+            matches!(event, Event::AskFailed { budget: None, fixed: None, not_put: false, .. }),
+            "{event:?}"
+        );
         for good in [r#""passed""#, r#"{"stopped":"withdrawn"}"#, r#"{"no_verdict":"stale"}"#] {
             let written = format!(r#"{{"kind":"settled","outcome":{good}}}"#);
             let event: Event = serde_json::from_str(&written).unwrap();

@@ -4,12 +4,14 @@
 //! - [`step`] decides: from the state and an input to events. Verdicts and outcomes are events, never computed again.
 //! - [`due`] says what must be done now, from the state alone; also after a crash.
 
+mod accepted;
 mod actor;
 mod apply;
 mod basis;
 mod counts;
 mod coverage;
 mod dispute;
+mod down;
 mod due;
 mod event;
 mod left_out;
@@ -19,12 +21,14 @@ mod statement;
 mod step;
 mod verdict;
 
+pub use accepted::Accepted;
 pub use actor::{Actor, ActorKind, Channel, Evidence, Signature};
 pub use apply::{apply, fold};
 pub use basis::{Bases, Basis, NewNotes, Standing};
 pub use counts::{Advisory, AtGate};
 pub use coverage::{Coverage, NotSeen};
 pub use dispute::{DISPUTES, Dispute, dispute_notes, dispute_rule};
+pub use down::Streak;
 pub use due::{Effect, due};
 pub use event::{By, Decision, Event, ReusedAnswer, Verb};
 pub use left_out::{LeftOut, LeftOutBy, NotSubmitted, OpenFinding};
@@ -33,13 +37,13 @@ pub use statement::statement;
 pub use step::{Confirmation, Input, Opening, Refused, Route, Submit, contradicts, route, step};
 pub use verdict::follows;
 
-use crate::answer::Answer;
+use crate::answer::{Answer, NO_FEEDBACK};
 use crate::cost::BudgetOf;
 use crate::digest::{Digest, Key};
 use crate::ids::{CallId, ReviewId, Subject, Token};
 use crate::judge::{self, Finding, FindingRef, Judgement, RoundEnd};
 use crate::outcome::{NoVerdict, Outcome, Settlement};
-use crate::plan::{Assignment, Candidate, Target};
+use crate::plan::{Assignment, Candidate, ReviewerKind, Target};
 use crate::policy::Policy;
 use crate::rule::Rule;
 use crate::submission::{Material, Submission};
@@ -137,6 +141,8 @@ pub struct Failure {
     /// What a reviewer found that changed the files itself, in its own words.
     pub fixed: Option<String>,
     pub budget: Option<BudgetOf>,
+    /// Whether the question was not put to the reviewer, because it counts as down.
+    pub not_put: bool,
 }
 
 impl Review {
@@ -241,7 +247,16 @@ impl Review {
                 return None;
             }
             let files = &round.submission.files;
-            Some(judge::finding(&self.rules, files, assignment, key, &given.answer, place.ruling))
+            let mut finding =
+                judge::finding(&self.rules, files, assignment, key, &given.answer, place.ruling);
+            // What is accepted of it is listed apart.
+            let is_accepted = |flaw: usize| {
+                let mut accepted = round.judgement.accepted.iter();
+                accepted.any(|one| one.finding == *place && one.flaw == flaw)
+            };
+            let mut flaw = 0..;
+            finding.flaws.retain(|_| flaw.next().is_some_and(|flaw| !is_accepted(flaw)));
+            Some(finding)
         };
         list(&round.judgement).iter().filter_map(spell).collect()
     }
@@ -337,10 +352,24 @@ impl Round {
         })
     }
 
+    /// Whether a question of this round came back, answered or not.
+    fn has_replies(&self) -> bool {
+        let is_reply = |given: &RecordedAnswer| !matches!(given.by, By::Reused { .. });
+        !self.failures.is_empty() || self.answers.values().any(is_reply)
+    }
+
+    /// What the reviewer of a question wrote about it as a whole, with its name.
+    pub fn text_on<'a>(&'a self, assignment: &'a Assignment) -> Option<(&'a str, &'a str)> {
+        let (key, given) = self.answer_to(assignment)?;
+        let asked = assignment.candidate(key).filter(|candidate| candidate.kind == ReviewerKind::Asked)?;
+        let text = given.answer.feedback.trim();
+        (!text.is_empty() && text != NO_FEEDBACK).then_some((asked.reviewer.as_str(), text))
+    }
+
     /// How many questions were put in this round, answered or not, and how many answers stood from before.
     pub fn asked_and_reused(&self) -> (usize, usize) {
         let reused = self.answers.values().filter(|given| matches!(given.by, By::Reused { .. })).count();
-        let asked = |failure: &&Failure| failure.why != NoVerdict::Budget;
+        let asked = |failure: &&Failure| failure.why != NoVerdict::Budget && !failure.not_put;
         let failed = self.failures.values().flatten().filter(asked).count();
         (self.answers.len() - reused + failed, reused)
     }
@@ -351,15 +380,25 @@ impl Round {
     }
 
     /// What the blocking findings are about: compared between rounds to see whether a loop converges.
-    fn complaints(&self) -> Vec<(usize, &Target, Option<&str>)> {
+    fn complaints(&self) -> Vec<(usize, &Target, Option<&str>, Option<&str>)> {
         let complaint = |place: &FindingRef| {
             let assignment = &self.assignments[place.assignment];
             let ruling =
                 self.answer_to(assignment).and_then(|(_, given)| given.answer.rulings.get(place.ruling?));
-            (assignment.rule, &assignment.target, ruling.map(|ruling| ruling.criterion.as_str()))
+            let criterion = ruling.map(|ruling| ruling.criterion.as_str());
+            (assignment.rule, &assignment.target, self.part(assignment), criterion)
         };
         let in_bounds = |place: &&FindingRef| place.assignment < self.assignments.len();
         self.judgement.blocking.iter().filter(in_bounds).map(complaint).collect()
+    }
+
+    /// The first file of a question, where a rule asks several about the same target.
+    fn part(&self, asked: &Assignment) -> Option<&str> {
+        let alike = |other: &&Assignment| {
+            (other.rule, &other.target, &other.criteria) == (asked.rule, &asked.target, &asked.criteria)
+        };
+        let first = || self.submission.files.get(*asked.files.first()?).map(|file| file.path.as_str());
+        self.assignments.iter().filter(alike).nth(1).and_then(|_| first())
     }
 }
 

@@ -69,6 +69,8 @@ pub(super) fn lifted(review: &Review, by: Actor, reason: String) -> Result<Vec<E
     let is_stopped = match review.state {
         State::Settled(Settlement::Stopped(why)) => why != Stop::Withdrawn,
         State::NoVerdict(why) => why == NoVerdict::Budget || review.empty_rounds >= MAX_EMPTY_ROUNDS,
+        // Other work would replace the round under way, and would have to wait.
+        State::Judging => review.empty_rounds + 1 >= MAX_EMPTY_ROUNDS,
         _ => false,
     };
     match is_stopped {

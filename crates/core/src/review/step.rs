@@ -44,6 +44,8 @@ pub enum Input {
         /// What a reviewer found that changed the files itself.
         fixed: Option<String>,
         budget: Option<BudgetOf>,
+        /// Whether the question was not put to the reviewer, because it counts as down.
+        not_put: bool,
     },
     SelfReviewAsked {
         token: Token,
@@ -101,6 +103,8 @@ pub struct Submit {
     pub fresh: bool,
     /// A token, should a self-review have to be asked for again.
     pub token: Token,
+    /// Whether a decision about it follows at once, so that no reviewer is asked.
+    pub is_decided: bool,
     pub now_ms: i64,
 }
 
@@ -121,7 +125,7 @@ pub enum Refused {
     #[error("{0}")]
     NotNow(&'static str),
     #[error(
-        "{MAX_EMPTY_ROUNDS} rounds in a row ended without a verdict; Countersign waits before it asks a reviewer again"
+        "{MAX_EMPTY_ROUNDS} rounds in a row had no verdict, because a reviewer did not answer or because newer work replaced them; Countersign waits before it asks a reviewer again"
     )]
     CoolingOff { until_ms: i64 },
     /// The key belongs to no question of this review.
@@ -152,9 +156,9 @@ pub fn step(review: &Review, input: Input) -> Result<Vec<Event>, Refused> {
         Input::Submit(submit) => submitted(review, *submit),
         Input::Asking { call, key, reviewer, place } => asking(review, call, key, reviewer, place),
         Input::Answered { key, answer, by } => answered(review, key, answer, by),
-        Input::AskFailed { call, key, why, detail, fixed, budget } => {
+        Input::AskFailed { call, key, why, detail, fixed, budget, not_put } => {
             let (round, _) = asked(review, &key).ok_or(Refused::NotAsked)?;
-            Ok(vec![Event::AskFailed { round: round.n, call, key, why, detail, fixed, budget }])
+            Ok(vec![Event::AskFailed { round: round.n, call, key, why, detail, fixed, budget, not_put }])
         }
         Input::SelfReviewAsked { token } => self_review_asked(review, token),
         Input::SelfReviewed { token, answers } => self_reviewed(review, &token, answers),
@@ -201,12 +205,12 @@ fn submitted(review: &Review, submit: Submit) -> Result<Vec<Event>, Refused> {
 }
 
 fn next_round(review: &Review, submit: Submit) -> Result<Vec<Event>, Refused> {
-    let now_ms = submit.now_ms;
+    let (now_ms, is_decided) = (submit.now_ms, submit.is_decided);
     let changed = (review.rules != submit.rules).then(|| submit.rules.clone());
     let events = new_round(review, submit, changed);
     let cooling = review.empty_rounds >= MAX_EMPTY_ROUNDS && now_ms < review.empty_at_ms + COOL_OFF_MS;
     let after = events.iter().fold(review.clone(), apply);
-    if cooling && due(&after) != [Effect::Confirm] {
+    if cooling && !is_decided && due(&after) != [Effect::Confirm] {
         return Err(Refused::CoolingOff { until_ms: review.empty_at_ms + COOL_OFF_MS });
     }
     Ok(events)
@@ -352,12 +356,14 @@ fn confirmed(review: &Review, n: u32, found: Confirmation, now_ms: i64) -> Resul
     let round = round.ok_or(Refused::NotNow("the round is not ready to be judged"))?;
     let (end, judgement) = verdict(review, round);
     let end = if found == Confirmation::Changed { RoundEnd::Stale } else { end };
+    let excepted = judgement.needs_person(&round.submission);
     let ended = Event::RoundJudged { round: n, end, judgement, at_ms: now_ms };
     let after = apply(review.clone(), &ended);
     let mut events = vec![ended];
     // A stale round needs no decision.
     let Submission { asks_person, steers_gate, .. } = round.submission;
-    if (asks_person && end != RoundEnd::Stale) || (steers_gate && end == RoundEnd::Pass) {
+    let last_word = steers_gate || excepted;
+    if (asks_person && end != RoundEnd::Stale) || (last_word && end == RoundEnd::Pass) {
         events.push(Event::PersonAsked { round: n });
     } else {
         events.extend(settlement(&after, end).map(|outcome| Event::Settled { outcome }));

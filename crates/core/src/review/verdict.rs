@@ -10,6 +10,7 @@ pub(super) fn verdict(review: &Review, round: &Round) -> (RoundEnd, Judgement) {
     let judgement = judge(
         &review.rules,
         &round.assignments,
+        &round.submission,
         threshold,
         review.policy.accept_bare_verdicts,
         |assignment| match round.answer_to(assignment) {
@@ -44,7 +45,10 @@ pub fn follows(review: &Review, event: &Event) -> bool {
             let ended = review.round().and_then(|round| round.end);
             let decided = review.decisions.last().map(|decision| decision.verb);
             match outcome {
-                Settlement::Passed => ended == Some(RoundEnd::Pass),
+                Settlement::Passed => {
+                    let asks = |round: &Round| round.judgement.needs_person(&round.submission);
+                    ended == Some(RoundEnd::Pass) && !review.round().is_some_and(asks)
+                }
                 Settlement::Overridden => decided == Some(Verb::Approve),
                 Settlement::Skipped => decided == Some(Verb::Skip),
                 Settlement::NeedsWork

@@ -15,17 +15,20 @@ use countersign_app::{Code, Failure};
 use countersign_core::criterion::Severity;
 use countersign_core::review::{State, Verb};
 use countersign_core::text::visible_line;
-use countersign_doors::run::human::{CHOICES, Choice, GateSummary, INVALID, Line, PROMPT, choice, lines};
+use countersign_doors::run::human::{
+    CHOICES, Choice, GateSummary, INVALID, Line, MORE_CHOICES, PROMPT, choice, lines,
+};
 use countersign_doors::run::run::{Asked, HumanGate, PersonAnswer, Question};
 use countersign_engine::ledger::Stored;
 use pager::Left;
+pub use pager::diff;
 use std::io::{self, Write};
 use std::path::PathBuf;
 use std::pin::Pin;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
-/// The recorded reason: the specification has no question for one.
+/// The recorded reason where none was typed.
 pub const REASON: &str = "at the terminal";
 
 pub struct TerminalGate {
@@ -52,13 +55,13 @@ impl TerminalGate {
             code: Code::Run,
             ..Failure::internal(format!("the terminal cannot be used: {error}"))
         };
-        let verb = match ask(shown, diff, files, &self.cancel).await.map_err(failed)? {
-            PersonAnswer::Decided(verb) => verb,
+        let (verb, reason) = match ask(shown, diff, files, &self.cancel).await.map_err(failed)? {
+            PersonAnswer::Decided((verb, reason)) => (verb, reason),
             PersonAnswer::NotPresent => return Ok(PersonAnswer::NotPresent),
             PersonAnswer::Interrupted => return Ok(PersonAnswer::Interrupted),
         };
         let (id, about) = (&stored.review.id, stored.review.digest().cloned());
-        let given = Decide { action: verb.into(), by: actor(), reason: Some(REASON.to_owned()), about };
+        let given = Decide { action: verb.into(), by: actor(), reason: Some(reason), about };
         match decide(&self.project, engine, id, given).await {
             Ok(stored) => Ok(PersonAnswer::Decided(Box::new(stored))),
             Err(failure) => {
@@ -104,14 +107,14 @@ fn is_yes(typed: &str) -> bool {
     matches!(typed.trim().to_lowercase().as_str(), "y" | "yes")
 }
 
-/// Asks a person. Without a terminal, or once it is closed, nothing is decided, and the task waits. `diff` is the change,
+/// Asks a person for a decision and its reason. Without a terminal, or once it is closed, nothing is decided, and the task waits. `diff` is the change,
 /// `files` are those it touches, to open in an editor.
 pub async fn ask(
     shown: &GateSummary,
     diff: &str,
     files: &[PathBuf],
     cancel: &CancellationToken,
-) -> io::Result<PersonAnswer<Verb>> {
+) -> io::Result<Said> {
     if !terminal::is_there() {
         return Ok(PersonAnswer::NotPresent);
     }
@@ -121,6 +124,9 @@ pub async fn ask(
     }
 }
 
+/// A decision with its reason.
+pub type Said = PersonAnswer<(Verb, String)>;
+
 struct Gate<'g> {
     shown: &'g GateSummary,
     diff: &'g str,
@@ -129,7 +135,7 @@ struct Gate<'g> {
 }
 
 impl Gate<'_> {
-    async fn ask(&self) -> io::Result<PersonAnswer<Verb>> {
+    async fn ask(&self) -> io::Result<Said> {
         let mut input = Input::new()?;
         let lines = lines(self.shown);
         if longer_than_screen(&lines)
@@ -149,26 +155,29 @@ impl Gate<'_> {
             };
             let Some(typed) = line else { return Ok(PersonAnswer::NotPresent) };
             match choice(&typed) {
-                Choice::Decide(verb) => return Ok(PersonAnswer::Decided(verb)),
+                Choice::Decide(verb, reason) => {
+                    let reason = reason.unwrap_or_else(|| REASON.to_owned());
+                    return Ok(PersonAnswer::Decided((verb, reason)));
+                }
                 Choice::Invalid => say(INVALID, "\n")?,
                 Choice::Diff => {
                     if let Some(said) = self.show_diff(&mut input).await? {
                         return Ok(said);
                     }
-                    say(CHOICES, "\n")?;
+                    say_choices()?;
                 }
                 Choice::Edit => {
                     input.pause();
                     if let Some(words) = editor::edit(self.files, self.cancel).await {
                         say(&visible_line(&words), "\n")?;
                     }
-                    say(CHOICES, "\n")?;
+                    say_choices()?;
                 }
             }
         }
     }
 
-    async fn show_diff(&self, input: &mut Input) -> io::Result<Option<PersonAnswer<Verb>>> {
+    async fn show_diff(&self, input: &mut Input) -> io::Result<Option<Said>> {
         if self.diff.trim().is_empty() {
             say("There is no change to show.", "\n")?;
             return Ok(None);
@@ -178,7 +187,11 @@ impl Gate<'_> {
     }
 }
 
-fn left(left: Left) -> Option<PersonAnswer<Verb>> {
+fn say_choices() -> io::Result<()> {
+    say(&format!("{CHOICES}\n{MORE_CHOICES}"), "\n")
+}
+
+fn left(left: Left) -> Option<Said> {
     match left {
         Left::Read => None,
         Left::Closed => Some(PersonAnswer::NotPresent),
@@ -199,7 +212,7 @@ fn longer_than_screen(lines: &[Line]) -> bool {
 fn for_pager(lines: &[Line]) -> Vec<(String, ratatui::style::Style)> {
     use ratatui::style::Style;
     // The choices are shown below the prompt, after the pager.
-    let read = lines.iter().filter(|line| line.text() != CHOICES);
+    let read = lines.iter().filter(|line| ![CHOICES, MORE_CHOICES].contains(&line.text()));
     let style = |line: &Line| match line {
         Line::Issue(severity, _) if terminal::is_coloured() => {
             Style::new().fg(terminal::severity_color(*severity))

@@ -1,7 +1,7 @@
 //! The human gate alone, so that tests can drive it through a terminal. Debug builds only.
 
 use super::Failure;
-use crate::ask::{REASON, ask, go_on};
+use crate::ask::{ask, go_on};
 use crate::output::Answer;
 use clap::Args;
 use countersign_app::author::actor;
@@ -55,8 +55,8 @@ pub async fn run(options: &AskFixtureOptions, cancel: &CancellationToken) -> Res
         verdict: "REVIEW_FAILED".into(),
     };
     match ask(&shown, &fixture.diff, &fixture.files, cancel).await.map_err(|error| failed(&error))? {
-        PersonAnswer::Decided(verb) => {
-            let text = format!("said: {} by {}: {REASON}\n", verb.name(), actor().words());
+        PersonAnswer::Decided((verb, reason)) => {
+            let text = format!("said: {} by {}: {reason}\n", verb.name(), actor().words());
             Ok(Answer::new(Outcome::Passed, text, json!({})))
         }
         PersonAnswer::NotPresent => Ok(Answer::new(Outcome::AwaitingPerson, "said: nothing\n", json!({}))),

@@ -2,16 +2,31 @@
 
 use super::decide::{self, DecideOptions, WithdrawOptions};
 use super::*;
+use crate::formats::Wanted;
 use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;
 
 /// The headings of `countersign --help`, and the commands below each.
 pub const HEADINGS: &[(&str, &[&str])] = &[
-    ("Judge", &["review", "rule", "dispute"]),
+    ("Judge", &["review", "ci", "rule", "dispute"]),
     ("Decide (people only, recorded)", &["approve", "reject", "fix", "skip", "unblock", "withdraw"]),
-    ("Look", &["status", "show", "log", "costs", "watch", "tui", "reconcile", "ledger"]),
+    ("Look", &["open", "status", "show", "log", "costs", "watch", "tui", "reconcile", "ledger"]),
     ("Doors", &["run", "retry", "output", "stop", "task", "hook", "qr", "mcp", "serve"]),
-    ("Set up", &["init", "trust", "doctor", "validate", "config", "notify", "demo", "completions", "help"]),
+    (
+        "Set up",
+        &[
+            "init",
+            "baseline",
+            "trust",
+            "doctor",
+            "validate",
+            "config",
+            "notify",
+            "demo",
+            "completions",
+            "help",
+        ],
+    ),
 ];
 
 /// The gate between "the agent says it is done" and "it is done".
@@ -30,6 +45,10 @@ pub struct Global {
     /// Print JSON, including errors
     #[arg(long, global = true)]
     pub json: bool,
+    /// Print the answer as text, json, github, sarif, junit, gitlab, rdjson or markdown, or write it to
+    /// a file; may be repeated
+    #[arg(long, global = true, value_name = "FORMAT[=FILE]")]
+    pub format: Vec<Wanted>,
     /// Print no progress and no hints
     #[arg(long, short, global = true)]
     pub quiet: bool,
@@ -67,12 +86,16 @@ pub enum Color {
 pub enum Command {
     /// Write a first countersign.yml for this project, or set up an agent (--agent)
     Init(init::InitOptions),
+    /// Record today's findings, so that only new ones block
+    Baseline(baseline::BaselineOptions),
     /// Say once how work is judged here: gates use nothing else (people only)
     Trust(trust::TrustOptions),
     /// Check that everything a review needs is in place
     Doctor(doctor::DoctorOptions),
     /// Judge files or a change against criteria
     Review(Box<review::ReviewOptions>),
+    /// Judge what a CI job is about: a pull request, a merge queue, a push
+    Ci(ci::CiOptions),
     /// Show a review: verdict, findings, who ruled
     Show(show::ShowOptions),
     /// List reviews, or the events of one review
@@ -122,6 +145,8 @@ pub enum Command {
     Mcp(mcp::McpOptions),
     /// Serve reviews, tasks, decisions and events over HTTP on this machine
     Serve(serve::ServeOptions),
+    /// Open the page of this project in a browser: see and decide
+    Open(serve::OpenOptions),
     /// Review in items, for planning agents: decompose, verify, fix, in one state file
     Qr(Box<qr::QrOptions>),
     /// See a review: work fails, is fixed and passes; needs no model
@@ -152,6 +177,7 @@ pub async fn dispatch(
     let Some(command) = command else { return start::run(&global).await };
     match command {
         Command::Review(options) => review::run(&global, *options, printer, cancel).await,
+        Command::Ci(options) => ci::run(&global, options, printer, cancel).await,
         Command::Show(options) => show::run(&global, options).await,
         Command::Log(options) => log::run(&global, options).await,
         Command::Ledger(options) => ledger::run(&global, options, printer).await,
@@ -166,6 +192,7 @@ pub async fn dispatch(
         Command::Unblock(options) => decide::run(&global, options, Action::Unblock).await,
         Command::Withdraw(options) => decide::withdraw(&global, options).await,
         Command::Init(options) => init::run(&global, &options, printer).await,
+        Command::Baseline(options) => baseline::run(&global, options, printer, cancel).await,
         Command::Trust(options) => trust::run(&options, printer).await,
         Command::Doctor(options) => doctor::run(&global, options, printer, cancel).await,
         Command::Run(options) => run::run(&global, *options, printer, cancel).await,
@@ -183,6 +210,7 @@ pub async fn dispatch(
         Command::Config(options) => config::run(&global, &options, printer).await,
         Command::Mcp(options) => mcp::run(global, options, cancel).await,
         Command::Serve(options) => serve::run(global, options, cancel).await,
+        Command::Open(options) => serve::open(global, options, cancel).await,
         Command::Demo(options) => demo::run(options, printer, cancel).await,
         #[cfg(debug_assertions)]
         Command::AskFixture(options) => ask_fixture::run(&options, cancel).await,

@@ -12,11 +12,12 @@ use countersign_engine::yaml::closest;
 
 const EXIT_CODES: &str = "\
 Exit codes:
-  0  passed, overridden or skipped      5  budget reached
-  1  needs work                         6  stopped
-  2  usage or configuration             7  integrity
-  3  awaiting a person                  8  internal or storage
-  4  no verdict                       130  interrupted";
+  0  passed, overridden or skipped;     5  budget reached
+     ci: nothing to judge               6  stopped
+  1  needs work                         7  integrity
+  2  usage or configuration             8  internal or storage
+  3  awaiting a person                130  interrupted
+  4  no verdict";
 
 const TEMPLATE: &str = "{about-with-newline}\n{usage-heading} {usage}{after-help}\n\nOptions:\n{options}";
 
@@ -35,6 +36,7 @@ macro_rules! topics {
 
 const TOPICS: &[Topic] = topics! {
     "configuration" "configuration.md" "every key of countersign.yml";
+    "adoption" "adoption.md" "an existing project: only what is new blocks";
     "reviewers" "reviewers.md" "who judges: agent programs, services, commands, checks, the author";
     "gates" "gates.md" "what gates judge by, and what the author of the work cannot choose";
     "hooks" "hooks.md" "keep an agent working until its work passes";
@@ -48,7 +50,8 @@ const TOPICS: &[Topic] = topics! {
     "disputes" "disputes.md" "what to do about a finding that is wrong";
     "ledger" "ledger.md" "what is recorded, and how to check it";
     "json" "json.md" "the objects of --json";
-    "scripts" "scripts.md" "exit codes, output and files, for scripts and CI";
+    "ci" "ci.md" "pull requests and CI: GitHub, GitLab, pre-commit, formats of reports";
+    "scripts" "scripts.md" "exit codes, output and files, for scripts";
     "decisions" "deciding.md" "approve, reject, fix, skip, unblock, withdraw; who counts as a person";
     "privacy" "privacy.md" "what is sent where, by which reviewer";
 };

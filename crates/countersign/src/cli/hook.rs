@@ -6,6 +6,7 @@
 
 use super::help::hooks;
 use super::{Failure, Global, last_resort};
+use crate::formats::{Format, Outputs};
 use crate::output::{Answer, Printer, write_out};
 use clap::Args;
 use countersign_app::author::shell_mark;
@@ -43,7 +44,8 @@ const FOR_PROGRAMS: &str = "this command is for agent programs: countersign init
 
 /// Failures of hooks are for people, whatever the options.
 pub fn printer() -> Printer {
-    Printer { json: false, quiet: false, verbose: false, command: "hook" }
+    let outputs = Outputs::to_stdout(Format::Text);
+    Printer { outputs, quiet: false, verbose: false, command: "hook" }
 }
 
 pub async fn run(

@@ -77,7 +77,7 @@ pub async fn run(global: &Global, options: LedgerOptions, printer: &Printer) -> 
             Ok(passed(text, done))
         }
         LedgerCommand::Export { file } if file == Path::new("-") => {
-            if printer.json {
+            if printer.json() {
                 return Err(Failure::usage("an export to standard output is not one JSON object")
                     .hint("leave --json out, or name a file"));
             }

@@ -60,8 +60,19 @@ pub async fn run(global: &Global, options: LogOptions) -> Result<Answer, Failure
     let project = Project::find(global.config.as_deref(), None)?;
     let LogOptions { id, limit, from, since, outcome, subject, reviewer, verify, imported } = options;
     let tell = (!global.quiet && !global.json).then_some(told as fn(u64, u64));
-    let wanted =
-        LogQuery { id, limit, from, since_ms: since, outcome, subject, reviewer, verify, imported, tell };
+    let wanted = LogQuery {
+        id,
+        limit,
+        from,
+        since_ms: since,
+        outcome,
+        subject,
+        reviewer,
+        verify,
+        imported,
+        tell,
+        words: None,
+    };
     let answer = log(&project, &wanted).await?;
     let text = text(&answer.own);
     Ok(Answer::of(answer, text))

@@ -78,6 +78,9 @@ pub async fn run(global: Global, options: McpOptions, cancel: &CancellationToken
         max_attempts: options.max_quality_attempts,
     };
     let (config, judging) = believed(config, judging, author::server_mark());
+    for warning in judging.check_runner(&folder, config.as_deref()).await? {
+        eprintln!("countersign mcp: {warning}");
+    }
     let options = Options { folder, config, judging, wait_seconds: options.wait_seconds };
     mcp::serve(options, http, cancel).await?;
     // Standard output is only for the protocol.

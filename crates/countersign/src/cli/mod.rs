@@ -2,6 +2,8 @@
 
 #[cfg(debug_assertions)]
 mod ask_fixture;
+mod baseline;
+mod ci;
 mod command;
 mod complete;
 mod config;
@@ -38,6 +40,7 @@ mod watch;
 pub use command::Global;
 pub use countersign_app::Failure;
 
+use crate::formats::{self, Format, Outputs, Target};
 use crate::logging::{self, Log};
 use crate::output::{Answer, Printer};
 use command::{Color, Command};
@@ -62,14 +65,21 @@ pub fn main() -> ExitCode {
     let is_hook = matches!(arguments.command, Some(Command::Hook(_)));
     last_resort::on_panic(match arguments.command {
         Some(Command::Hook(_)) => Ends::Work,
-        Some(Command::Mcp(_) | Command::Serve(_)) => Ends::Call,
+        Some(Command::Mcp(_) | Command::Serve(_) | Command::Open(_)) => Ends::Call,
         _ => Ends::Process,
     });
     let printer = match is_hook {
         true => hook::printer(),
         false => {
-            let Global { json, quiet, verbose, .. } = arguments.global;
-            Printer { json, quiet, verbose: verbose > 0, command: name }
+            let Global { quiet, verbose, .. } = arguments.global;
+            match outputs(&arguments, name) {
+                Ok(outputs) => Printer { outputs, quiet, verbose: verbose > 0, command: name },
+                Err(failure) => {
+                    let mut outputs = typed_outputs();
+                    outputs.files.retain(Target::is_writable);
+                    return Printer { outputs, quiet, verbose: false, command: name }.finish(Err(failure));
+                }
+            }
         }
     };
     // A log would write across the screen of a run.
@@ -111,7 +121,7 @@ async fn again_if_trusted(
         Err(failure) if failure.code == Code::NotTrusted => failure,
         ended => return ended,
     };
-    if printer.json || !crate::terminal::is_there() || !actor().is_person() {
+    if printer.json() || !crate::terminal::is_there() || !actor().is_person() {
         return Err(why);
     }
     match (trust::at_first_use(&why, printer).await?, help::parse()) {
@@ -128,11 +138,12 @@ fn usage(error: &clap::Error) -> ExitCode {
         return ExitCode::SUCCESS;
     }
     let is_hook = hook_is_meant();
-    let json = std::env::args_os().any(|word| word == "--json") && !is_hook;
-    if json && error.kind() != DisplayHelpOnMissingArgumentOrSubcommand {
+    let outputs = typed_outputs();
+    let is_text = outputs == Outputs::to_stdout(Format::Text);
+    if !is_text && !is_hook && error.kind() != DisplayHelpOnMissingArgumentOrSubcommand {
         let message = error.to_string();
         let message = message.trim().trim_start_matches("error: ");
-        let printer = Printer { json, quiet: true, verbose: false, command: "" };
+        let printer = Printer { outputs, quiet: true, verbose: false, command: "" };
         return printer.finish(Err(Failure::usage(message)));
     }
     let _ = error.print();
@@ -140,6 +151,22 @@ fn usage(error: &clap::Error) -> ExitCode {
         true => ExitCode::from(hook::FAILED),
         false => ExitCode::from(countersign_core::outcome::Outcome::Usage.exit_code()),
     }
+}
+
+/// What can be read of a command line that is wrong.
+fn typed_outputs() -> Outputs {
+    formats::typed(std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()))
+}
+
+/// Where the answer goes. Files say from now on that there is none yet.
+fn outputs(arguments: &command::Arguments, name: &str) -> Result<Outputs, Failure> {
+    let Global { json, format, .. } = &arguments.global;
+    let mut outputs = Outputs::of(*json, format, name)?;
+    if let Some(Command::Ci(options)) = &arguments.command {
+        options.add_outputs(&mut outputs);
+    }
+    outputs.begin()?;
+    Ok(outputs)
 }
 
 /// Whether the arguments, also invalid ones, are those of a hook.

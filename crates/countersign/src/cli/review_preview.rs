@@ -1,7 +1,7 @@
 //! `countersign review --dry-run`: each question as it would be asked, one at a time; no reviewer is asked.
 
 use super::Failure;
-use crate::output::{Answer, Printer, bold, dim, write_out};
+use crate::output::{Answer, Printer, bold, dim, json_line, write_out};
 use countersign_app::answer::v1::{self, Preview, Question};
 use countersign_app::project::Project;
 use countersign_app::review::question;
@@ -71,14 +71,14 @@ struct List<'a> {
 
 impl<'a> List<'a> {
     fn begin(printer: &'a Printer, warnings: Vec<String>) -> Self {
-        if printer.json {
+        if printer.json() {
             let none = Preview { dry_run: true, assignments: vec![] };
             let mut object = json!(v1::Answer::passed(none).warned(warnings).of(printer.command));
             if let Value::Object(map) = &mut object {
                 map.remove("assignments");
             }
-            let object = object.to_string();
-            let open = object.strip_suffix('}').unwrap_or(&object);
+            let object = json_line(object);
+            let open = object.strip_suffix("}\n").unwrap_or(&object);
             write_out(&format!("{open},\"assignments\":["));
         }
         Self { printer, pushed: 0 }
@@ -86,15 +86,15 @@ impl<'a> List<'a> {
 
     fn push(&mut self, question: &Question) -> bool {
         self.pushed += 1;
-        if !self.printer.json {
+        if !self.printer.json() {
             return write_out(&shown(question, self.pushed));
         }
         let comma = if self.pushed > 1 { "," } else { "" };
-        write_out(&format!("{comma}{}", json!(question)))
+        write_out(&format!("{comma}{}", json_line(question).trim_end()))
     }
 
     fn end(self, summary: &str) {
-        write_out(if self.printer.json { "]}\n" } else { summary });
+        write_out(if self.printer.json() { "]}\n" } else { summary });
     }
 }
 

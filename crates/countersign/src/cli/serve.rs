@@ -30,6 +30,32 @@ pub struct ServeOptions {
     /// The port on 127.0.0.1; 0 takes a free one and says which
     #[arg(long, value_name = "N", default_value_t = 7332)]
     pub port: u16,
+    /// Open the page in a browser
+    #[arg(long)]
+    pub open: bool,
+}
+
+const OPEN_HELP: &str = "\
+Starts a server on a free port, as `countersign serve --port 0 --open` does, and opens the page in a browser. Ctrl-C
+ends it. Nothing that runs elsewhere depends on it.";
+
+#[derive(Debug, Args)]
+#[command(after_help = OPEN_HELP)]
+pub struct OpenOptions {
+    /// Start no browser, only show the link
+    #[arg(long)]
+    pub no_browser: bool,
+}
+
+pub async fn open(
+    global: Global,
+    options: OpenOptions,
+    cancel: &CancellationToken,
+) -> Result<Answer, Failure> {
+    author::require_person(
+        "only a person may open the page: decisions there are recorded as those of that person",
+    )?;
+    run(global, ServeOptions { port: 0, open: !options.no_browser }, cancel).await
 }
 
 pub async fn run(
@@ -43,6 +69,6 @@ pub async fn run(
         return Err(Failure { code: Code::PeopleOnly, ..Failure::usage(words) }
             .hint("ask a person to start it; agents use `countersign mcp`"));
     }
-    serve::serve(current_folder()?, global.config, options.port, cancel).await?;
+    serve::serve(current_folder()?, global.config, options.port, options.open, cancel).await?;
     Ok(Answer::silent())
 }

@@ -1,6 +1,7 @@
 //! `countersign show`: one review.
 
 use super::{Failure, Global};
+use crate::formats::Report;
 use crate::output::{Answer, verdict_text};
 use clap::Args;
 use countersign_app::answer::v1::{self, Verdict};
@@ -34,5 +35,6 @@ pub async fn run(global: &Global, options: ShowOptions) -> Result<Answer, Failur
 
 pub fn answer(answer: v1::Answer<Verdict>) -> Answer {
     let text = verdict_text(&answer.own, &answer.own.next, true);
-    Answer::of(answer, text)
+    let report = Report::of_verdict(&answer);
+    Answer::of(answer, text).reporting(report)
 }

@@ -4,14 +4,13 @@ mod event_line;
 mod reader;
 
 use super::{Failure, Global};
-use crate::output::{Answer, Printer, write_out};
+use crate::output::{Answer, Printer, json_line, write_out};
 use clap::Args;
 use countersign_app::Code;
 use countersign_app::answer::v1;
 use countersign_app::feed::{self, Feed};
 use countersign_app::project::Project;
 use countersign_engine::ledger::{Ledger, LedgerError};
-use serde_json::json;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
@@ -79,8 +78,8 @@ async fn follow(
         if !options.subject.as_deref().is_none_or(|subject| event_line::is_about(&event, subject)) {
             continue;
         }
-        let line = match printer.json {
-            true => format!("{}\n", json!(v1::Event::from(&event))),
+        let line = match printer.json() {
+            true => json_line(v1::Event::from(&event)),
             false => event_line::line(&event),
         };
         if !write_out(&line) {

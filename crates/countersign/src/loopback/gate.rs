@@ -1,6 +1,7 @@
 //! Admits a request by its headers: `Host` and `Origin` must be this server, then the token must match.
 
 use super::{PersonToken, Token};
+use axum::http::Uri;
 use axum::http::header::{AUTHORIZATION, HOST, HeaderMap, HeaderName, ORIGIN};
 
 const NAMES: [&str; 3] = ["127.0.0.1", "localhost", "[::1]"];
@@ -25,7 +26,7 @@ pub struct Gate {
 pub enum Refused {
     /// There is no `Host`, or more than one.
     NoHost,
-    /// `Host` or `Origin` is not this server.
+    /// `Host`, `Origin` or the target is not this server.
     Foreign,
     NoToken,
 }
@@ -47,10 +48,14 @@ impl Gate {
     }
 
     /// Whether a request is admitted. `open` skips the token.
-    pub fn admits(&self, headers: &HeaderMap, open: bool) -> Result<(), Refused> {
+    pub fn admits(&self, target: &Uri, headers: &HeaderMap, open: bool) -> Result<(), Refused> {
         let host = only(headers, HOST)
             .and_then(|host| host.filter(|host| !host.is_empty()).ok_or(Refused::NoHost))?;
         if !self.hosts.iter().any(|own| own.eq_ignore_ascii_case(host)) {
+            return Err(Refused::Foreign);
+        }
+        // A target in absolute form names a host too, which must be the same.
+        if target.authority().is_some_and(|named| !named.as_str().eq_ignore_ascii_case(host)) {
             return Err(Refused::Foreign);
         }
         if let Some(origin) = only(headers, ORIGIN).map_err(|_| Refused::Foreign)?
@@ -109,7 +114,18 @@ mod tests {
             for (name, value) in given {
                 headers.append(HeaderName::from_static(name), HeaderValue::from_static(value));
             }
-            assert_eq!(gate.admits(&headers, false), expected, "{given:?}");
+            assert_eq!(gate.admits(&Uri::from_static("/v1/status"), &headers, false), expected, "{given:?}");
+        }
+        let headers = HeaderMap::from_iter([(HOST, HeaderValue::from_static("localhost:80"))]);
+        for (target, expected) in [
+            ("http://localhost:80/", Ok(())),
+            ("http://LOCALHOST:80/", Ok(())),
+            ("http://127.0.0.1:80/", Err(Refused::Foreign)),
+            ("http://evil.example/", Err(Refused::Foreign)),
+            ("http://evil@localhost:80/", Err(Refused::Foreign)),
+            ("evil.example:80", Err(Refused::Foreign)),
+        ] {
+            assert_eq!(gate.admits(&Uri::from_static(target), &headers, false), expected, "{target}");
         }
     }
 }

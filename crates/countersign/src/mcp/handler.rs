@@ -65,6 +65,11 @@ impl Handler {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> CallToolResult {
+        let _turn = tokio::select! {
+            turn = self.server.turn() => turn,
+            () = context.ct.cancelled() => return tool_error(&Failure::interrupted()),
+            () = self.gone.cancelled() => return tool_error(&Failure::interrupted()),
+        };
         self.server.deliveries_recorded().await;
         let client = context.client_info().map_or_else(|| "unknown".to_owned(), |info| info.name);
         let progress = Progress::new(context.peer.clone(), context.meta.get_progress_token());
@@ -80,14 +85,16 @@ impl Handler {
             }
         };
         match ended {
-            Ok(Ok(Reply { json, afterwards })) => {
+            Ok(Ok(Reply { json, text, afterwards })) => {
                 if let Some(afterwards) = afterwards.filter(|_| !cancel.is_cancelled()) {
                     match &self.receipts {
                         Some(receipts) => receipts.put(context.id, afterwards),
                         None => self.server.record(self.server.delivery().await, afterwards),
                     }
                 }
-                CallToolResult::structured(json)
+                let mut result = CallToolResult::success(vec![ContentBlock::text(text)]);
+                result.structured_content = Some(json);
+                result
             }
             Ok(Err(failure)) => tool_error(&failure),
             Err(error) => tool_error(&Failure::internal(format!("the call failed: {error}"))),

@@ -66,7 +66,7 @@ fn service(server: &Server, port: u16) -> Service {
 }
 
 async fn admit(gate: Arc<Gate>, request: Request, next: Next) -> Response {
-    match gate.admits(request.headers(), false) {
+    match gate.admits(request.uri(), request.headers(), false) {
         Ok(()) => next.run(request).await,
         Err(Refused::NoHost) => {
             (StatusCode::BAD_REQUEST, "a request needs a `Host` header\n").into_response()

@@ -3,7 +3,7 @@
 use super::tools::Call;
 use countersign_app::Failure;
 use countersign_app::answer::v1::{self, State};
-use countersign_app::server_state::{LOOK, ReviewState, is_performed};
+use countersign_app::server_state::{LOOK, ReadAgain, ReviewState, is_performed};
 use countersign_core::ids::ReviewId;
 use countersign_core::progress::ProgressEvent;
 use countersign_core::text::visible_line;
@@ -66,7 +66,7 @@ pub async fn follow(
     review: &ReviewId,
     longest: Duration,
 ) -> Result<ReviewState, Failure> {
-    let mut changes = ledger.watch().await?;
+    let mut again = ReadAgain::new(&call.server, ledger).await?;
     let mut news = News { events: call.server.events().await, asked: BTreeSet::new(), done: 0 };
     let deadline = Instant::now() + longest;
     let mut look = tokio::time::interval(LOOK);
@@ -77,14 +77,12 @@ pub async fn follow(
         let Some(stored) = ledger.review(review).await? else {
             return Err(Failure::internal(format!("review `{review}` no longer exists")));
         };
-        let took = before.elapsed();
+        again.took(before);
         if stored.review.standing().is_some() {
             return Ok(ReviewState { state: State::Done, stored });
         }
         let v1::Progress { answered: done, questions: total } = (&stored).into();
         loop {
-            // Reading a large review again after each answer would cost more than the answer.
-            let readable = Instant::now() >= before + took * 10;
             tokio::select! {
                 biased;
                 () = call.cancel.cancelled() => return Err(Failure::interrupted()),
@@ -95,7 +93,7 @@ pub async fn follow(
                     }
                 }
                 () = tokio::time::sleep_until(deadline) => return ReviewState::of(&call.server, ledger, stored).await,
-                () = changes.changed(), if readable => break,
+                () = again.due(&call.server, review) => break,
                 _ = look.tick() => {
                     if !is_performed(&call.server, ledger, &stored).await {
                         return ReviewState::of(&call.server, ledger, stored).await;

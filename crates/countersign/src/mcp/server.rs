@@ -7,8 +7,11 @@ use countersign_app::server_state::ServerState;
 use countersign_doors::jobs::Memory;
 use std::ops::Deref;
 use std::sync::{Arc, OnceLock};
-use tokio::sync::{OwnedRwLockReadGuard, RwLock};
+use tokio::sync::{OwnedRwLockReadGuard, OwnedSemaphorePermit, RwLock, Semaphore};
 use tokio_util::sync::CancellationToken;
+
+/// More than the agents of one machine wait for at once. A client may send any number of calls before it reads an answer.
+const CALLS_AT_ONCE: usize = 256;
 
 /// The delivery of an answer, until it is on record.
 pub type Delivery = OwnedRwLockReadGuard<()>;
@@ -20,6 +23,8 @@ pub struct Server {
     /// Whether one client is served, so that it need not say who it is.
     pub one_client: bool,
     memory: Arc<OnceLock<Arc<Memory>>>,
+    /// Permits for calls that are performed at once; others wait for their turn.
+    calls: Arc<Semaphore>,
     /// Read-locked by every answer whose delivery is being recorded.
     deliveries: Arc<RwLock<()>>,
 }
@@ -29,7 +34,13 @@ impl Server {
         let (folder, config) = (options.folder.clone(), options.config.clone());
         let resident = ServerState::new("countersign mcp", folder, config, stopping);
         let options = Arc::new(options);
-        Self { resident, options, one_client, memory: Arc::default(), deliveries: Arc::default() }
+        let calls = Arc::new(Semaphore::new(CALLS_AT_ONCE));
+        Self { resident, options, one_client, memory: Arc::default(), calls, deliveries: Arc::default() }
+    }
+
+    /// The turn of a call; it ends when this is dropped. None once the server has no more turns to give.
+    pub async fn turn(&self) -> Option<OwnedSemaphorePermit> {
+        self.calls.clone().acquire_owned().await.ok()
     }
 
     /// Taken before an answer is written, and given to [`Server::record`].

@@ -25,11 +25,13 @@ pub fn failure_text(failure: &Failure) -> String {
 fn render(diagnostic: &Diagnostic) -> String {
     let place = &diagnostic.place;
     let path = place.file().display().to_string();
-    let message = visible(&diagnostic.message).into_owned();
     let hint = visible(hint_of(diagnostic)).into_owned();
     if !diagnostic.has_line() {
+        let message = diagnostic.words();
+        let message = visible(&message);
         return format!("{}: {message}\n{}: {hint}\n", style::error("error"), style::bold("help"));
     }
+    let message = visible(&diagnostic.message).into_owned();
     let source = without_secrets(diagnostic);
     let mut snippet =
         Snippet::source(source.as_str()).path(&path).annotation(AnnotationKind::Primary.span(place.span()));

@@ -1,6 +1,7 @@
 //! Progress while reviewers run, on standard error: one line that changes; with `-v` a line for each answer.
 
 use super::{Printer, style};
+use crate::formats::harmless;
 use countersign_core::ids::ReviewId;
 use countersign_core::progress::ProgressEvent;
 use countersign_core::text::{counted, visible_line};
@@ -126,7 +127,7 @@ impl Lines {
 
     fn line(&mut self, line: &str) {
         self.clear();
-        let _ = writeln!(anstream::stderr(), "{line}");
+        let _ = writeln!(anstream::stderr(), "{}", harmless(line));
     }
 
     /// One line: how much is done, and how long the rest may take.

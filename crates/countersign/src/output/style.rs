@@ -34,7 +34,7 @@ pub fn paint_severity(severity: Severity, text: &str) -> String {
 
 pub fn paint_outcome(outcome: Option<Outcome>, text: &str) -> String {
     let colour = match outcome {
-        Some(Outcome::Passed) => AnsiColor::Green,
+        Some(Outcome::Passed | Outcome::NothingToJudge) => AnsiColor::Green,
         Some(Outcome::Overridden | Outcome::Skipped | Outcome::AwaitingPerson) => AnsiColor::Cyan,
         Some(Outcome::NeedsWork | Outcome::NoVerdict(_)) => AnsiColor::Yellow,
         Some(_) => AnsiColor::Red,

@@ -3,15 +3,18 @@
 use super::excerpt::push_excerpt;
 use super::style::{bold, dim, paint_outcome, paint_severity};
 use crate::terminal;
-use countersign_app::answer::v1::{Assignment, Finding, PassedAfterNotes, Review, Verdict};
+use countersign_app::answer::v1::baseline::{Accepted, AcceptedKind, BaselineFinding, Excepted};
+use countersign_app::answer::v1::{Assignment, AssignmentState, Finding, PassedAfterNotes, Review, Verdict};
 use countersign_core::criterion::Severity;
 use countersign_core::judge::RoundEnd;
 use countersign_core::outcome::{NoVerdict, Outcome};
-use countersign_core::text::{counted, visible_line};
+use countersign_core::text::{counted, visible, visible_line};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// How many names are listed before the others are only counted.
 const LISTED: usize = 5;
+/// How many findings that do not block are shown, beside those of the baseline.
+const ACCEPTED_SHOWN: usize = 20;
 const INDENT: &str = "         ";
 
 pub fn outcome_words(standing: Option<Outcome>) -> String {
@@ -28,6 +31,8 @@ pub fn verdict_text(verdict: &Verdict, next: &[String], named: bool) -> String {
     push_findings(&mut out, &verdict.findings, None, named);
     let heading = "These findings do not block this round:";
     push_findings(&mut out, &verdict.waived, Some(heading), named);
+    push_accepted(&mut out, &verdict.accepted);
+    push_fixed(&mut out, &verdict.baseline_fixed);
     for left_out in &verdict.left_out {
         out.push_str(&format!("\nleft out: {}\n", visible_line(&left_out.words)));
     }
@@ -37,6 +42,9 @@ pub fn verdict_text(verdict: &Verdict, next: &[String], named: bool) -> String {
         out.push_str(&format!("\n{}\n", visible_line(&words)));
     }
     push_fixes(&mut out, verdict);
+    if named {
+        push_passing(&mut out, &verdict.assignments);
+    }
     push_unanswered(&mut out, verdict);
     push_passed_over(&mut out, &verdict.assignments);
     for dispute in &review.disputes {
@@ -63,7 +71,40 @@ pub fn verdict_text(verdict: &Verdict, next: &[String], named: bool) -> String {
     out
 }
 
-fn totals(verdict: &Verdict, standing: Option<Outcome>) -> String {
+/// What does not block, a line each. Of the baseline only how much it is: it is in a file that people review.
+fn push_accepted(out: &mut String, accepted: &[Accepted]) {
+    let shown = accepted.iter().filter(|one| one.by != AcceptedKind::Baseline);
+    for (n, one) in shown.enumerate() {
+        if n == ACCEPTED_SHOWN {
+            let more = accepted.iter().filter(|one| one.by != AcceptedKind::Baseline).count() - n;
+            out.push_str(&format!("\nand {more} more that do not block\n"));
+            break;
+        }
+        let criterion = one.finding.criterion.as_deref().unwrap_or("the whole");
+        let why = match &one.exception {
+            None => "already there".to_owned(),
+            Some(Excepted { line, reason, is_given, .. }) => {
+                let new = if *is_given { "" } else { "new, a person has the last word; " };
+                format!("exception in line {line}: {new}because {reason}")
+            }
+        };
+        let words = one.flaw.words();
+        let first = words.lines().next().unwrap_or_default();
+        let line = format!("{criterion} ({}): {first} [{why}]", one.finding.rule);
+        out.push_str(&format!("\n{} {}\n", dim("does not block:"), visible_line(&line)));
+    }
+}
+
+fn push_fixed(out: &mut String, fixed: &[BaselineFinding]) {
+    if fixed.is_empty() {
+        return;
+    }
+    let count = counted(fixed.len(), "finding of the baseline is", "findings of the baseline are");
+    out.push_str(&format!("\n{count} fixed: countersign baseline --prune takes what is fixed out\n"));
+}
+
+/// The outcome with the counts of what was found.
+pub fn totals(verdict: &Verdict, standing: Option<Outcome>) -> String {
     let (mut words, findings) = (outcome_words(standing), &verdict.findings);
     if standing == Some(Outcome::Passed) && !verdict.passed_after_notes.is_empty() {
         words.push_str(" after new notes on unchanged files");
@@ -82,6 +123,16 @@ fn totals(verdict: &Verdict, standing: Option<Outcome>) -> String {
     if !verdict.waived.is_empty() {
         let count = counted(verdict.waived.len(), "finding does", "findings do");
         words.push_str(&format!("; {count} not block"));
+    }
+    let count = |by: AcceptedKind| verdict.accepted.iter().filter(|accepted| accepted.by == by).count();
+    for (count, one, several) in [
+        (count(AcceptedKind::AlreadyThere), "already there", "already there"),
+        (count(AcceptedKind::Baseline), "in the baseline", "in the baseline"),
+        (count(AcceptedKind::Exception), "exception", "exceptions"),
+    ] {
+        if count > 0 {
+            words.push_str(&format!("; {}", counted(count, one, several)));
+        }
     }
     words
 }
@@ -143,6 +194,18 @@ fn push_fixes(out: &mut String, verdict: &Verdict) {
     }
 }
 
+/// What reviewers wrote about what they let pass, the same text once.
+fn push_passing(out: &mut String, assignments: &[Assignment]) {
+    let mut known: BTreeSet<(&str, &str)> = BTreeSet::new();
+    for assignment in assignments.iter().filter(|one| one.state == AssignmentState::Passed) {
+        let (Some(who), Some(text)) = (&assignment.ruled_by, &assignment.feedback) else { continue };
+        if known.insert((who, text)) {
+            out.push_str(&format!("\n{}\n", dim(&format!("{} wrote:", visible_line(who)))));
+            push_wrapped(out, &visible(text));
+        }
+    }
+}
+
 fn push_unanswered(out: &mut String, verdict: &Verdict) {
     if verdict.shown.end == Some(RoundEnd::Stale) {
         out.push_str("\nThe files changed during the review, so this verdict does not apply to them.\n");
@@ -160,7 +223,7 @@ fn push_unanswered(out: &mut String, verdict: &Verdict) {
 }
 
 /// Why there are no rulings, each reason once, with all it is the reason for.
-fn reasons(assignments: &[Assignment]) -> Vec<(Vec<&str>, NoVerdict, Vec<String>)> {
+pub fn reasons(assignments: &[Assignment]) -> Vec<(Vec<&str>, NoVerdict, Vec<String>)> {
     let mut reasons: Vec<(Vec<&str>, NoVerdict, Vec<String>)> = vec![];
     let mut known: HashMap<(NoVerdict, Vec<String>), usize> = HashMap::new();
     for assignment in assignments {
@@ -180,7 +243,7 @@ fn reasons(assignments: &[Assignment]) -> Vec<(Vec<&str>, NoVerdict, Vec<String>
 }
 
 /// The first names; all of them are in the JSON.
-fn listed(names: &[&str]) -> String {
+pub fn listed(names: &[&str]) -> String {
     match names.get(..LISTED) {
         Some(first) if names.len() > LISTED => {
             format!("{} and {} more", first.join(", "), names.len() - LISTED)
@@ -231,7 +294,7 @@ fn footer(verdict: &Verdict) -> String {
 }
 
 /// Whether gates count a pass.
-fn gate_words(verdict: &Verdict) -> Option<String> {
+pub fn gate_words(verdict: &Verdict) -> Option<String> {
     let gates = verdict.gates.as_ref()?;
     let passed = verdict.review.outcome.is_some_and(|outcome| outcome.0 == Outcome::Passed);
     let words = match gates.count {

@@ -5,10 +5,11 @@ use super::parameter::{ParameterIn, Parameters};
 use super::refusal::Refusal;
 use super::route::{Route, all};
 use crate::loopback::{Gate, MESSAGE_LIMIT_BYTES, Refused};
+use crate::web::{self, Web};
 use axum::body::Bytes;
 use axum::extract::{DefaultBodyLimit, Path, Request};
 use axum::http::StatusCode;
-use axum::http::header::{CONTENT_TYPE, HeaderMap, HeaderValue, WWW_AUTHENTICATE};
+use axum::http::header::{CONNECTION, CONTENT_TYPE, HeaderMap, HeaderValue, WWW_AUTHENTICATE};
 use axum::response::Response;
 use axum::routing::on;
 use axum::{RequestExt, Router};
@@ -20,6 +21,7 @@ use countersign_core::strict_json;
 use serde_json::Value;
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::sync::Semaphore;
 
 const BODY_TIMEOUT: Duration = Duration::from_secs(30);
 
@@ -29,6 +31,10 @@ pub struct Served {
     pub gate: Arc<Gate>,
     /// Why there is no token of a person, where there is none.
     pub no_person: Option<NotAPerson>,
+    /// The page for that person.
+    pub page: Option<Web>,
+    /// The slots of event streams.
+    pub streams: Arc<Semaphore>,
 }
 
 /// Answers every request. Unknown paths are reported only to clients that the gate admits.
@@ -39,6 +45,9 @@ pub fn router(served: &Served) -> Router {
         let handler = move |request: Request| async move { own.answer(Some(route), request).await };
         router = router.route(route.path, on(route.method.1, handler));
     }
+    if let Some(page) = &served.page {
+        router = router.merge(web::router(page));
+    }
     let (own, other) = (served.clone(), served.clone());
     router
         .method_not_allowed_fallback(|request: Request| async move { own.no_method(request).await })
@@ -48,18 +57,29 @@ pub fn router(served: &Served) -> Router {
 
 impl Served {
     async fn answer(&self, route: Option<&'static Route>, request: Request) -> Response {
-        let admitted = self.gate.admits(request.headers(), route.is_some_and(|route| route.open));
+        if let Some(page) = self.page.as_ref().filter(|page| page.is_host(request.headers())) {
+            return page.no_such_page();
+        }
+        let admitted =
+            self.gate.admits(request.uri(), request.headers(), route.is_some_and(|route| route.open));
         let ended = match (admitted, route) {
             (Err(refused), _) => return not_admitted(refused, route),
             (Ok(()), Some(route)) => self.run(route, request).await,
             (Ok(()), None) => Err(Refusal::new(StatusCode::NOT_FOUND, Code::NotFound, "unknown path")
                 .hint("/openapi.json lists all paths")),
         };
-        ended.unwrap_or_else(|refusal| json(refusal.status, &refusal.json(route)))
+        ended.unwrap_or_else(|refusal| {
+            let mut response = json(refusal.status, &refusal.json(route));
+            if refusal.status == StatusCode::SERVICE_UNAVAILABLE {
+                // Others need its connection.
+                response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+            }
+            response
+        })
     }
 
     async fn no_method(&self, request: Request) -> Response {
-        if let Err(refused) = self.gate.admits(request.headers(), false) {
+        if let Err(refused) = self.gate.admits(request.uri(), request.headers(), false) {
             return not_admitted(refused, None);
         }
         let words = format!(
@@ -86,7 +106,8 @@ impl Served {
         let by = self.actor(&headers);
         let resident = self.resident.clone();
         let gone = resident.stopping().child_token();
-        let call = Call { resident, route, parameters, gone: gone.clone(), id, body, by };
+        let streams = self.streams.clone();
+        let call = Call { resident, route, parameters, gone: gone.clone(), id, body, by, streams };
         // A client that hangs up ends the waiting; the work that began is finished.
         let _hung_up = gone.drop_guard();
         match self.resident.tasks().spawn((route.run)(call)).await {
@@ -124,10 +145,12 @@ impl Served {
 fn not_admitted(refused: Refused, route: Option<&Route>) -> Response {
     let refusal = match refused {
         Refused::NoHost => Refusal::malformed("a request needs exactly one `Host` header"),
-        Refused::Foreign => {
-            Refusal::new(StatusCode::FORBIDDEN, Code::Foreign, "`Host` or `Origin` is not this server")
-                .hint("pages of other sites are refused; send requests to 127.0.0.1 and this port")
-        }
+        Refused::Foreign => Refusal::new(
+            StatusCode::FORBIDDEN,
+            Code::Foreign,
+            "`Host`, `Origin` or the target is not this server",
+        )
+        .hint("pages of other sites are refused; send requests to 127.0.0.1 and this port"),
         Refused::NoToken => Refusal::new(
             StatusCode::UNAUTHORIZED,
             Code::Token,
@@ -154,7 +177,7 @@ fn from_headers(route: &Route, headers: &HeaderMap, into: &mut Parameters) -> Re
     Ok(())
 }
 
-/// The body of a request, as strict JSON.
+/// The body of a request, an object of strict JSON.
 async fn read(request: Request) -> Result<Value, Refusal> {
     let kind = request.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let kind = kind.split(';').next().unwrap_or_default().trim();
@@ -175,5 +198,10 @@ async fn read(request: Request) -> Result<Value, Refusal> {
         }
     };
     let text = std::str::from_utf8(&bytes).map_err(|_| Refusal::malformed("the body is not UTF-8"))?;
-    strict_json::parse(text).map_err(|error| Refusal::malformed(format!("the body is not JSON: {error}")))
+    let body = strict_json::parse(text);
+    let body = body.map_err(|error| Refusal::malformed(format!("the body is not JSON: {error}")))?;
+    match body.is_object() {
+        true => Ok(body),
+        false => Err(Refusal::malformed("the body must be a JSON object")),
+    }
 }

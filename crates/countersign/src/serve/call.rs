@@ -18,8 +18,9 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use std::convert::Infallible;
+use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::oneshot;
+use tokio::sync::{Semaphore, oneshot};
 use tokio_util::sync::CancellationToken;
 
 pub struct Call {
@@ -34,6 +35,8 @@ pub struct Call {
     pub(super) body: Option<Value>,
     /// Who sends it, and why that is no person, where it is none.
     pub by: (Actor, Option<String>),
+    /// The slots of event streams.
+    pub streams: Arc<Semaphore>,
 }
 
 impl Call {

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 pub const STATUSES: &[(u16, &str)] = &[
     (400, "The request is malformed: a parameter, the body, or the `Host` header."),
     (401, "The token is missing or wrong."),
-    (403, "`Host` or `Origin` is not this server, or a decision has no token of a person."),
+    (403, "`Host`, `Origin` or the target is not this server, or a decision has no token of a person."),
     (404, "Not found."),
     (405, "The path takes other methods; `Allow` names them."),
     (408, "The body took too long."),
@@ -20,7 +20,7 @@ pub const STATUSES: &[(u16, &str)] = &[
     (415, "The body is not `application/json`."),
     (422, "The request is valid, but this project cannot do it now."),
     (500, "An internal error, or an error of the disk."),
-    (503, "The server is stopping."),
+    (503, "The server is stopping, or has as many event streams as it can have."),
 ];
 
 #[derive(Debug)]

@@ -19,6 +19,7 @@ use rustix::termios::{
     LocalModes, OptionalActions, SpecialCodeIndex, Termios, tcgetattr, tcgetwinsize, tcsetattr,
 };
 use std::io::{self, IsTerminal, Stdout, stdin, stdout};
+use std::mem::ManuallyDrop;
 use std::sync::{Mutex, Once, PoisonError};
 
 /// The modes of the terminal before a screen was opened.
@@ -40,8 +41,11 @@ pub fn columns() -> usize {
     size.map_or(usize::MAX, |size| usize::from(size.ws_col).max(COLUMNS_MIN))
 }
 
+/// Whether the terminal was closed. Errors of other crates do not tell: then the terminal itself is asked.
 pub fn is_closed(error: &io::Error) -> bool {
-    error.kind() == io::ErrorKind::BrokenPipe || Errno::from_io_error(error) == Some(Errno::IO)
+    error.kind() == io::ErrorKind::BrokenPipe
+        || Errno::from_io_error(error) == Some(Errno::IO)
+        || tcgetattr(stdin()).is_err()
 }
 
 pub fn is_coloured() -> bool {
@@ -58,7 +62,8 @@ pub fn severity_color(severity: Severity) -> Color {
 
 /// A full screen. Dropping it restores the terminal.
 pub struct Screen {
-    terminal: Terminal<CrosstermBackend<Stdout>>,
+    /// Never dropped: where the terminal was closed, its own drop panics, because it cannot say so.
+    terminal: ManuallyDrop<Terminal<CrosstermBackend<Stdout>>>,
 }
 
 impl Screen {
@@ -77,7 +82,7 @@ impl Screen {
         let opened = || -> io::Result<Self> {
             tcsetattr(stdin(), OptionalActions::Now, &raw)?;
             execute!(stdout(), EnterAlternateScreen, EnableBracketedPaste, Hide)?;
-            Ok(Self { terminal: Terminal::new(CrosstermBackend::new(stdout()))? })
+            Ok(Self { terminal: ManuallyDrop::new(Terminal::new(CrosstermBackend::new(stdout()))?) })
         };
         opened().inspect_err(|_| restore())
     }

@@ -1,5 +1,6 @@
 //! The content of the screen: tasks by state, and everything about the selected one. Pure.
 
+use countersign_app::time::between;
 use countersign_core::cost::{MICRO, dollars};
 use countersign_core::digest::Digest;
 use countersign_core::ids::ReviewId;
@@ -76,6 +77,8 @@ pub struct Reviewed {
     pub issues: Vec<Issue>,
     pub decisions: Vec<String>,
     pub cost: String,
+    /// The change as it was judged; empty where there is none.
+    pub diff: String,
 }
 
 pub struct Known<'k> {
@@ -84,6 +87,8 @@ pub struct Known<'k> {
     pub reviews: &'k HashMap<String, State>,
     pub checkpoints: &'k HashMap<String, Checkpoint>,
     pub under_way: bool,
+    /// Local time without a zone.
+    pub now: String,
 }
 
 impl Known<'_> {
@@ -125,7 +130,14 @@ impl Known<'_> {
                     Group::Running if !self.under_way => Some("interrupted"),
                     _ => checkpoint.map(|checkpoint| checkpoint.stage.name()),
                 };
-                [stage.map(str::to_owned), attempt].into_iter().flatten().collect::<Vec<_>>().join(" · ")
+                let started = summary.and_then(|summary| summary.started_at.as_deref());
+                let long = started.filter(|_| group == Group::Running && self.under_way);
+                let long = long.and_then(|started| between(started, &self.now));
+                [stage.map(str::to_owned), attempt, long]
+                    .into_iter()
+                    .flatten()
+                    .collect::<Vec<_>>()
+                    .join(" · ")
             }
             Group::Failed => {
                 let code = summary.and_then(|summary| summary.error_code.as_ref()).map(ToString::to_string);

@@ -6,6 +6,8 @@ use crate::output::outcome_words;
 use countersign_app::Failure;
 use countersign_app::author::actor;
 use countersign_app::decide::{Decide, decide};
+use countersign_app::excerpt::judged_diff;
+use countersign_app::run::now;
 use countersign_app::spent::Spent;
 use countersign_core::digest::Digest;
 use countersign_core::ids::{ReviewId, Subject};
@@ -38,7 +40,7 @@ pub struct Gatherer<'s> {
     state: Option<State>,
     ledger: Option<Ledger>,
     engine: Option<Engine>,
-    review: Option<(Stored, Vec<Call>)>,
+    review: Option<(Stored, Vec<Call>, String)>,
 }
 
 impl<'s> Gatherer<'s> {
@@ -63,7 +65,7 @@ impl<'s> Gatherer<'s> {
         let layout = self.source.layout;
         let under_way = lock::holder(&layout.lock()).is_ok_and(|holder| holder.is_some());
         let (list, summaries, reviews, checkpoints) = (&self.list, &summaries, &reviews, &checkpoints);
-        let known = Known { list, summaries, reviews, checkpoints, under_way };
+        let known = Known { list, summaries, reviews, checkpoints, under_way, now: now() };
         let (tasks, cost) = (known.rows(), known.cost());
         // Without a selection the first task is shown, as on the screen.
         let selected = selected.filter(|id| self.list.get(id).is_some());
@@ -133,7 +135,7 @@ impl<'s> Gatherer<'s> {
         let Some(ledger) = self.ledger().await? else { return Ok(None) };
         let subject = ledger.own(&self.source.layout.subject(task));
         let current = match &self.review {
-            Some((stored, _)) if stored.review.subject == subject => {
+            Some((stored, ..)) if stored.review.subject == subject => {
                 // A settled review may have a successor.
                 !matches!(stored.review.state, ReviewState::Settled(_)) && ledger.is_current(stored).await?
             }
@@ -143,9 +145,13 @@ impl<'s> Gatherer<'s> {
             self.review = None;
             let Some(stored) = ledger.latest_for(&subject).await? else { return Ok(None) };
             let calls = ledger.calls(&stored.review.id).await?;
-            self.review = Some((stored, calls));
+            let diff = match stored.review.state {
+                ReviewState::AwaitingPerson => judged_diff(self.source.project, &ledger, &stored).await?,
+                _ => String::new(),
+            };
+            self.review = Some((stored, calls, diff));
         }
-        Ok(self.review.as_ref().map(|(stored, calls)| reviewed(&stored.review, calls)))
+        Ok(self.review.as_ref().map(|(stored, calls, diff)| reviewed(&stored.review, calls, diff)))
     }
 
     /// Records a decision about the work that the screen showed.
@@ -173,7 +179,7 @@ fn or_default<T: Default>(read: Result<T, Failure>, trouble: &mut Option<String>
     })
 }
 
-fn reviewed(review: &Review, calls: &[Call]) -> Reviewed {
+fn reviewed(review: &Review, calls: &[Call], diff: &str) -> Reviewed {
     let round = |round: &Round| {
         let verdict = round.end.map_or_else(|| "under way".to_owned(), |end| end.words());
         let found = match round.judgement.blocking.len() + round.judgement.waived.len() {
@@ -193,6 +199,7 @@ fn reviewed(review: &Review, calls: &[Call]) -> Reviewed {
         issues: judging::issues(review, true),
         decisions: review.decisions.iter().map(Decision::words).collect(),
         cost: Spent::sum(calls.iter()).words(),
+        diff: diff.to_owned(),
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::board::{Board, Detail, Group, Reviewed, TaskRow};
 use super::view::{Pane, View};
+use crate::ask::diff;
 use crate::terminal::{severity_color, wrap};
 use countersign_core::answer::severity_word;
 use countersign_core::text::visible_line;
@@ -9,7 +10,7 @@ use ratatui::Frame;
 use ratatui::layout::{Alignment, Constraint, Layout, Rect};
 use ratatui::style::{Color, Modifier, Style};
 use ratatui::text::{Line, Span, Text};
-use ratatui::widgets::{Block, Paragraph};
+use ratatui::widgets::{Block, BorderType, Paragraph};
 
 const SMALLEST: (u16, u16) = (40, 10);
 /// From this width on everything is shown side by side.
@@ -26,8 +27,8 @@ struct Areas {
     keys: Rect,
 }
 
-fn areas(size: (u16, u16), focus: Pane) -> Option<Areas> {
-    let (columns, rows) = size;
+fn areas(view: &View) -> Option<Areas> {
+    let (columns, rows) = view.size;
     if columns < SMALLEST.0 || rows < SMALLEST.1 {
         return None;
     }
@@ -35,19 +36,21 @@ fn areas(size: (u16, u16), focus: Pane) -> Option<Areas> {
     let [head, body, note, keys] =
         Layout::vertical([one, Constraint::Fill(1), one, one]).areas(Rect::new(0, 0, columns, rows));
     let mut panes = [None; 3];
-    if columns >= WIDE_COLUMNS {
+    if view.shows_diff {
+        panes[Pane::Review as usize] = Some(body);
+    } else if columns >= WIDE_COLUMNS {
         let [tasks, right] =
             Layout::horizontal([Constraint::Percentage(TASKS_PERCENT), Constraint::Fill(1)]).areas(body);
         let [review, output] = Layout::vertical([Constraint::Fill(1), Constraint::Fill(1)]).areas(right);
         panes = [tasks, review, output].map(Some);
     } else {
-        panes[focus as usize] = Some(body);
+        panes[view.focus as usize] = Some(body);
     }
     Some(Areas { head, panes, note, keys })
 }
 
 fn inner(view: &View, pane: Pane) -> Rect {
-    let area = areas(view.size, view.focus).and_then(|areas| areas.panes[pane as usize]);
+    let area = areas(view).and_then(|areas| areas.panes[pane as usize]);
     Block::bordered().inner(area.unwrap_or_default())
 }
 
@@ -67,7 +70,7 @@ pub fn hidden(board: &Board, view: &View, pane: Pane) -> usize {
 }
 
 pub fn draw(frame: &mut Frame<'_>, board: &Board, view: &View) {
-    let Some(areas) = areas(view.size, view.focus) else {
+    let Some(areas) = areas(view) else {
         let words = format!("too small: {}×{} are needed · q: quit", SMALLEST.0, SMALLEST.1);
         frame.render_widget(Paragraph::new(words), frame.area());
         return;
@@ -75,8 +78,12 @@ pub fn draw(frame: &mut Frame<'_>, board: &Board, view: &View) {
     frame.render_widget(head(board, view), areas.head);
     let block = |pane: Pane, title: String| {
         let focused = view.focus == pane;
-        let style = if focused { Style::new().add_modifier(Modifier::BOLD) } else { Style::new() };
-        Block::bordered().title(Span::styled(format!(" {title} "), style)).border_style(style)
+        let (style, border, mark) = match focused {
+            true => (Style::new().add_modifier(Modifier::BOLD), BorderType::Double, "▶ "),
+            false => (Style::new(), BorderType::Plain, ""),
+        };
+        let title = Span::styled(format!(" {mark}{title} "), style);
+        Block::bordered().border_type(border).title(title).border_style(style)
     };
     let [tasks_area, review_area, output_area] = areas.panes;
     if let Some(area) = tasks_area {
@@ -89,7 +96,8 @@ pub fn draw(frame: &mut Frame<'_>, board: &Board, view: &View) {
         let rows = review(board, view, usize::from(inner.width));
         let below = rows.len().saturating_sub(view.review_top + usize::from(inner.height));
         let more = if below > 0 { format!(" ({below} more ↓)") } else { String::new() };
-        let block = block(Pane::Review, titled(view, "Review") + &more);
+        let what = if view.shows_diff { "Diff" } else { "Review" };
+        let block = block(Pane::Review, titled(view, what) + &more);
         let shown = rows.into_iter().skip(view.review_top).take(usize::from(inner.height));
         frame.render_widget(Paragraph::new(Text::from_iter(shown)).block(block), area);
     }
@@ -200,6 +208,13 @@ fn task(row: &TaskRow, view: &View, columns: usize) -> Line<'static> {
 
 fn review(board: &Board, view: &View, columns: usize) -> Vec<Line<'static>> {
     let Some(detail) = selected(board, view) else { return vec![] };
+    if let Some(review) = detail.review.as_ref().filter(|_| view.shows_diff) {
+        let rows = |(line, style): (String, Style)| {
+            let rows = wrap::rows(&line, columns).into_iter();
+            rows.map(move |row| Line::styled(row, style)).collect::<Vec<_>>()
+        };
+        return diff(&review.diff, view.coloured).into_iter().flat_map(rows).collect();
+    }
     let name =
         board.place(&detail.task).and_then(|place| board.tasks.get(place)).map(|row| row.name.as_str());
     let mut lines = vec![];
@@ -260,8 +275,11 @@ fn is_wide(view: &View) -> bool {
 fn keys(board: &Board, view: &View) -> Line<'static> {
     let waits = view.selected.as_ref().is_some_and(|id| board.waiting(id).is_some());
     let text = match (waits, is_wide(view)) {
-        (true, true) => "[a]pprove [r]eject [f]ix-and-retry [s]kip · ↑↓ PgUp PgDn · Tab · q: quit",
-        (true, false) => "a r f s: decide · ↑↓ · Tab · q: quit",
+        (true, true) if view.shows_diff => {
+            "[a]pprove [r]eject [f]ix-and-retry [s]kip · ↑↓ PgUp PgDn · d: back · q: quit"
+        }
+        (true, true) => "[a]pprove [r]eject [f]ix-and-retry [s]kip [d]iff · ↑↓ · Tab · q: quit",
+        (true, false) => "a r f s: decide · d: diff · ↑↓ · q: quit",
         (false, true) => "↑ ↓ PgUp PgDn Home End: move · Tab: next part · q: quit",
         (false, false) => "↑↓ PgUp PgDn · Tab: next · q: quit",
     };

@@ -87,6 +87,7 @@ fn detail(task: &str, waits: bool) -> Detail {
             ],
             decisions: vec![],
             cost: "cost $0.03".to_owned(),
+            diff: "diff --git a/api.py b/api.py\n@@ -1 +1 @@\n-before\n+after \u{1b}[2J\n".to_owned(),
         }),
         output_from: Some(format!("{task}-2.log")),
         output: (1..=40).map(|n| format!("line {n} of the output\n")).collect(),
@@ -173,6 +174,34 @@ fn a_decision_is_confirmed_and_about_what_was_shown() {
 }
 
 #[test]
+fn issue_19_the_change_is_seen_before_a_decision_and_the_focus_always() {
+    let mut board = board();
+    let mut view = view(&board, 80, 24);
+    assert!(drawn(&board, &view).contains("╔ ▶ Tasks"), "{}", drawn(&board, &view));
+    view.key(&board, Key::Tab);
+    let screen = drawn(&board, &view);
+    assert!(screen.contains("╔ ▶ Review of TASK-003") && !screen.contains("▶ Tasks"), "{screen}");
+    view.key(&board, Key::Char('d'));
+    let screen = drawn(&board, &view);
+    for part in ["▶ Diff of TASK-003", "-before", "+after \\u{1b}[2J", "d: back"] {
+        assert!(screen.contains(part), "{part}: {screen}");
+    }
+    // A decision is possible from here.
+    view.key(&board, Key::Char('a'));
+    assert!(drawn(&board, &view).contains("approve TASK-003 ("));
+    assert!(matches!(view.key(&board, Key::Char('y')), Act::Decide(_)));
+    view.key(&board, Key::Char('d'));
+    assert!(drawn(&board, &view).contains("Review of TASK-003"));
+    // It is gone where the task does not wait any more.
+    view.key(&board, Key::Char('d'));
+    board.detail.as_mut().unwrap().review.as_mut().unwrap().waits = false;
+    view.take(&Board::default(), &mut board);
+    assert!(!view.shows_diff);
+    view.key(&board, Key::Char('d'));
+    assert!(view.note.unwrap().contains("There is no diff of TASK-003"));
+}
+
+#[test]
 fn what_does_not_wait_cannot_be_decided() {
     let mut board = board();
     let mut view = view(&board, 80, 24);
@@ -246,6 +275,7 @@ fn tasks_stand_by_state_with_stage_and_attempt() {
         review_status: review.map(ReviewStatus::from),
         issues: 0,
         review_id: None,
+        started_at: (id == "TASK-002").then(|| "2026-02-23T10:12:02".to_owned()),
     };
     let summaries = [
         summary("TASK-001", "success", None, Some("passed"), Some(0.5)),
@@ -275,12 +305,13 @@ fn tasks_stand_by_state_with_stage_and_attempt() {
         reviews: &reviews,
         checkpoints: &checkpoints,
         under_way: true,
+        now: "2026-02-23T10:15:07".to_owned(),
     };
     let line = |row: TaskRow| format!("{} {} {}", row.group.word(), row.id, row.words);
     let rows: Vec<_> = known.rows().into_iter().map(line).collect();
     let expect = [
         "waiting for you TASK-003 person · try 1",
-        "running TASK-002 tests · try 2",
+        "running TASK-002 tests · try 2 · 3:05",
         "failed TASK-004 REVIEW_REJECTED",
         "to do TASK-005 ",
         "to do TASK-007 odd",

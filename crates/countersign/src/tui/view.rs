@@ -51,6 +51,8 @@ pub struct View {
     pub focus: Pane,
     /// The first visible row of the review.
     pub review_top: usize,
+    /// Whether the change is shown instead of everything else.
+    pub shows_diff: bool,
     /// How many rows the output is scrolled back; 0 follows the end of the file.
     pub output_back: usize,
     pub asked: Option<OpenQuestion>,
@@ -79,6 +81,8 @@ impl View {
     }
 
     fn bound(&mut self, board: &Board) {
+        let has_diff = |task: &String| board.waiting(task).is_some_and(|(review, _)| !review.diff.is_empty());
+        self.shows_diff &= self.selected.as_ref().is_some_and(has_diff);
         self.review_top = self.review_top.min(screen::hidden(board, self, Pane::Review));
         self.output_back = self.output_back.min(screen::hidden(board, self, Pane::Output));
     }
@@ -94,8 +98,10 @@ impl View {
         }
         match key {
             Key::Char('q') => return Act::Quit,
-            Key::Tab => self.focus = self.focus.next(),
-            Key::BackTab => self.focus = self.focus.next().next(),
+            Key::Char('d') => self.toggle_diff(board),
+            Key::Esc if self.shows_diff => self.toggle_diff(board),
+            Key::Tab if !self.shows_diff => self.focus = self.focus.next(),
+            Key::BackTab if !self.shows_diff => self.focus = self.focus.next().next(),
             Key::Char('a') => self.ask(board, Verb::Approve),
             Key::Char('r') => self.ask(board, Verb::Reject),
             Key::Char('f') => self.ask(board, Verb::Fix),
@@ -103,6 +109,17 @@ impl View {
             key => return self.scroll(board, key),
         }
         Act::Draw
+    }
+
+    fn toggle_diff(&mut self, board: &Board) {
+        let task = self.selected.as_deref().unwrap_or_default();
+        let has_diff = board.waiting(task).is_some_and(|(review, _)| !review.diff.is_empty());
+        if !self.shows_diff && !has_diff {
+            self.note = Some(format!("There is no diff of {task}: it is shown while a task waits for you."));
+            return;
+        }
+        self.shows_diff = !self.shows_diff;
+        (self.focus, self.review_top) = (Pane::Review, 0);
     }
 
     fn ask(&mut self, board: &Board, verb: Verb) {
@@ -137,7 +154,7 @@ impl View {
             return Act::Draw;
         }
         self.selected = Some(row.id.clone());
-        (self.review_top, self.output_back) = (0, 0);
+        (self.review_top, self.output_back, self.shows_diff) = (0, 0, false);
         Act::Select
     }
 }

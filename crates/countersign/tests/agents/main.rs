@@ -8,6 +8,7 @@ mod real_codex;
 mod real_fall_over;
 mod real_gemini;
 mod real_hooks;
+mod real_matrix;
 mod real_opencode;
 mod real_qr;
 mod real_run;

@@ -54,6 +54,6 @@ fn with_both_down_each_reason_is_told() {
     let (bench, _codex) = two(limited(), Act::error(401, "invalid_api_key", "Incorrect API key provided"));
     let text = review(&bench).wait().exits(4).stdout;
     assert!(text.contains("first: the account of `claude` reached its rate limit"), "{text}");
-    assert!(text.contains("second: `codex` is not signed in"), "{text}");
+    assert!(text.contains("second: the service behind `codex` rejected the key"), "{text}");
     bench.assert_clean();
 }

@@ -161,7 +161,14 @@ fn attack_18_a_local_default_branch_that_was_moved() {
     case.project.write("sub/b.md", "fine\n");
     let ran = case.gate();
     let base = case.repository.git(["rev-parse", "--short=8", "main"]);
-    assert!(ran.stdout.contains(&format!("judged 1 of 1 changed file since {base}")), "{ran:?}");
+    let line = format!("judged 1 of 1 changed file since {base}");
+    assert!(ran.stdout.contains(&line), "{ran:?}");
+    // A remote that nobody has pinned is as local as a branch.
+    case.repository.git(["branch", "-q", "-f", "main", "HEAD~1"]);
+    case.repository.git(["update-ref", "refs/remotes/origin/topic", "HEAD"]);
+    case.repository.git(["symbolic-ref", "refs/remotes/origin/HEAD", "refs/remotes/origin/topic"]);
+    let ran = case.gate_with(&["--subject", "other"], |_| {});
+    assert!(ran.stdout.contains(&line), "{ran:?}");
     // The hook goes by what passed last.
     held(&case.hook());
     row(
@@ -170,6 +177,65 @@ fn attack_18_a_local_default_branch_that_was_moved() {
         "judged since it",
         "the base",
     );
+}
+
+/// What is committed is what others get. It is named where it is not what was judged.
+#[test]
+fn attack_18_bad_work_in_a_commit_that_the_disk_has_not() {
+    let case = with_bad_work();
+    case.repository.commit("bad work");
+    case.project.write("sub/a.md", "one\ntwo\nthree\nfour\nfive\n");
+    let words = "HEAD has other contents of `sub/a.md`, which are not judged";
+    let ran = case.gate().exits(4);
+    assert!(ran.stderr.contains(words), "{ran:?}");
+    let ran = case.hook();
+    assert!(ran.stderr.contains(words), "{ran:?}");
+    case.project.write("sub/b.md", "fine\n");
+    let ran = case.gate().exits(0);
+    let line = "judged 1 of 1 changed file since";
+    assert!(
+        ran.stdout.contains(line) && ran.stdout.contains("; 1 other in HEAD than judged: sub/a.md"),
+        "{ran:?}"
+    );
+    let json = case.gate_with(&["--json"], |_| {}).exits(0).json();
+    assert!(json["coverage"]["words"].as_str().unwrap().contains("other in HEAD"), "{json}");
+    // As it is committed it is judged.
+    case.repository.git(["checkout", "-q", "--", "sub/a.md"]);
+    judged(&case.gate());
+    row("bad work in a commit, other files on disk", "review --change --gate, hook", "named", "the coverage");
+}
+
+/// Git leaves out such files without an error. With a setting they can be committed all the same.
+#[test]
+fn attack_18_names_that_git_does_not_accept() {
+    for is_committed in [false, true] {
+        let case = started();
+        case.project.write("sub/git~1/x.md", "BAD\n").write("sub/b.md", "fine\n");
+        if is_committed {
+            case.repository.git(["-c", "core.protectNTFS=false", "add", "sub"]);
+            case.repository.git(["-c", "core.protectNTFS=false", "commit", "-q", "-m", "bad"]);
+        }
+        let json = case.gate_with(&["--json"], |_| {}).exits(4).json();
+        assert_eq!(json["coverage"]["not_seen"][0]["path"], "sub/git~1/x.md", "{json}");
+        assert!(case.hook().stdout.contains(r#""decision":"block""#));
+    }
+    row("a name that git leaves out", "review --change --gate, hook", "no verdict", "the coverage");
+}
+
+/// The rule was about the file, so it is about what became of it.
+#[test]
+fn attack_18_a_file_that_is_renamed_out_of_the_rule() {
+    let case = Case::untrusted();
+    let config = crate::kit::config("[python3, judge.py]").replace("'*.md'", "'sub/**'");
+    case.project.write("countersign.yml", config).write("sub/a.md", "one\ntwo\nthree\nfour\nfive\n");
+    case.repository.commit("work");
+    case.project.trust();
+    case.repository.git(["checkout", "-q", "-b", "topic"]);
+    case.project.write("other.md", "one\ntwo\nthree\nfour\nfive\nBAD\n").write("sub/b.md", "fine\n");
+    fs::remove_file(case.project.path("sub/a.md")).unwrap();
+    judged(&case.gate());
+    held(&case.hook());
+    row("a file is renamed out of the rule", "review --change --gate, hook", "seen", "the findings");
 }
 
 /// A trusted project whose rule is about these files, with a program among them.

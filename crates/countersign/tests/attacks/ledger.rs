@@ -206,6 +206,43 @@ fn honest_18_a_new_clone_in_the_same_place() {
     honest_row("a new clone in the place of an older one", 1, 0);
 }
 
+/// The bad work is the base of a new repository that has no configuration, where the built-in rules need no word of a person.
+#[test]
+fn attack_18_a_new_repository_in_place_of_the_trusted_one() {
+    for is_elsewhere in [false, true] {
+        let case = Case::new();
+        judged(&case.gate());
+        fs::rename(case.root().join(".git"), case.project.home().join("away")).unwrap();
+        fs::remove_file(case.project.path("countersign.yml")).unwrap();
+        let mut init = Command::new("git");
+        init.args(["init", "-q"]).current_dir(case.root());
+        if is_elsewhere {
+            init.arg("--separate-git-dir").arg(case.project.home().join("elsewhere"));
+        }
+        assert!(init.status().unwrap().success());
+        case.repository.git(["add", "-A"]);
+        let person = ["-c", "user.name=n", "-c", "user.email=n@example.org"];
+        case.repository.git([&person[..], &["commit", "-q", "-m", "bad work"]].concat());
+        assert!(case.hook().stdout.contains(r#""decision":"block""#));
+        case.project.write("b.md", "fine\n");
+        let words = "another repository with a ledger was here";
+        let ran = case.gate().exits(3);
+        assert!(ran.stderr.contains(words), "{ran:?}");
+        // A question is answered, and the ledger that it makes is no word of a person.
+        Running::start(&mut case.agent(&["review", "b.md", "--criterion", "Full: Is it full?"])).wait();
+        let ran = case.gate().exits(3);
+        assert!(ran.stderr.contains(words), "{ran:?}");
+        case.project.trust();
+        assert_ne!(case.gate().code, 3);
+    }
+    row(
+        "a new repository in place of the trusted one",
+        "review --change --gate, hook",
+        "a person is asked",
+        "exit 3",
+    );
+}
+
 /// Two projects of one repository share a ledger, and their subjects are their own.
 #[test]
 fn issue_18_projects_of_a_repository_have_subjects_of_their_own() {

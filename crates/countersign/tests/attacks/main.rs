@@ -3,7 +3,9 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on should say where")]
 
+mod adoption;
 mod answers;
+mod cache;
 mod hidden;
 mod honest;
 mod judge;

@@ -224,8 +224,21 @@ const ROWS: &[(&str, &[&str])] = &[
     ("a link in place of a file", &["attack_18_links_and_bytes_that_are_no_text"]),
     ("single bytes of another encoding", &["attack_18_links_and_bytes_that_are_no_text"]),
     (
+        "a new repository without a configuration in place of the trusted one",
+        &["attack_18_a_new_repository_in_place_of_the_trusted_one"],
+    ),
+    ("a file is renamed out of what a rule is about", &["attack_18_a_file_that_is_renamed_out_of_the_rule"]),
+    (
+        "a commit with bad work, and other files on disk",
+        &["attack_18_bad_work_in_a_commit_that_the_disk_has_not"],
+    ),
+    (
         "contents that are not text, a picture by its name alone",
-        &["attack_18_what_nobody_can_see_does_not_pass", "attack_18_media_are_known_by_name_and_first_bytes"],
+        &[
+            "attack_18_names_that_git_does_not_accept",
+            "attack_18_what_nobody_can_see_does_not_pass",
+            "attack_18_media_are_known_by_name_and_first_bytes",
+        ],
     ),
     ("code in a picture", &[]),
     (
@@ -233,7 +246,7 @@ const ROWS: &[(&str, &[&str])] = &[
         &["attack_17_a_base_of_the_agents_choice", "attack_17_commits_that_no_branch_has_passed"],
     ),
     (
-        "without a remote: a moved local default branch",
+        "without a remote that `trust` recorded: a moved",
         &[
             "attack_18_a_local_default_branch_that_was_moved",
             "attack_17_a_local_default_branch_that_was_moved_releases_no_task",
@@ -362,6 +375,16 @@ const ROWS: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        "decisions on the page by another site",
+        &[
+            "issue_21_1_only_forms_of_the_page_decide",
+            "issue_21_1_page_and_api_answer_under_their_own_names",
+            "issue_21_1_a_link_becomes_a_session_once",
+            "issue_21_1_a_form_is_that_of_the_page",
+        ],
+    ),
+    ("drive the browser of the person", &[]),
+    (
         "a signature for something else",
         &[
             "attack_17_a_signature_of_something_else_is_refused_and_says_why",
@@ -445,11 +468,31 @@ const ROWS: &[(&str, &[&str])] = &[
             "attack_18_an_export_that_was_edited_is_refused_with_its_line",
         ],
     ),
+    (
+        "a pull request that changes the rules",
+        &[
+            "issue_20_a_change_of_gate_files_names_what_a_person_does",
+            "issue_20_the_default_branch_of_the_event_judges",
+        ],
+    ),
+    ("another commit checked out", &["issue_20_only_the_commit_of_the_event_is_judged"]),
+    ("a branch called `main`", &["issue_20_the_default_branch_of_the_event_judges"]),
+    (
+        "findings, names of files or branches",
+        &["issue_20_a_log_on_github_has_our_commands_and_no_others", "issue_20_300_findings_in_every_format"],
+    ),
+    ("a workflow file that is changed", &[]),
+    ("a forged ledger in a cache", &["attack_20_a_forged_ledger_in_a_cache_does_not_count"]),
     ("prune the ledger", &["attack_18_an_agent_prunes_or_imports", "attack_18_a_mark_alone_prunes_nothing"]),
     ("a filter or helper of `.git/config`", &["attack_17_a_filter_below_a_persons_command"]),
     ("delete the hook, the program", &[]),
     ("edit the judged contents", &["attack_18_contents_that_were_edited_are_not_shown"]),
     ("write a ledger of its own", &[]),
+    ("an exception (`countersign: allow", &["attack_20_an_exception_that_is_added_in_the_same_change"]),
+    ("a baseline that is written", &["attack_20_a_baseline_that_is_edited_in_the_same_change"]),
+    ("work that makes its reviewer say", &["attack_20_a_finding_that_is_said_to_be_there_already"]),
+    ("`exclude` for the own work", &["attack_20_excluding_the_work"]),
+    ("`--rule`, `--checks-only`", &["attack_20_asking_a_part_of_the_rules"]),
 ];
 
 fn repository() -> PathBuf {
@@ -501,8 +544,9 @@ fn every_row_of_the_threat_model_is_shown_by_tests_and_every_attack_has_a_row() 
     let stale = ROWS.iter().filter(|(beginning, _)| used.get(beginning) != Some(&1));
     wrong.extend(stale.map(|(beginning, _)| format!("not one row of the page begins with: {beginning}")));
     let named: BTreeSet<&str> = ROWS.iter().flat_map(|(_, names)| *names).copied().collect();
-    let attacks =
-        known.iter().filter(|name| name.starts_with("attack_17_") || name.starts_with("attack_18_"));
+    let is_attack =
+        |name: &&String| ["attack_17_", "attack_18_", "attack_20_"].iter().any(|of| name.starts_with(of));
+    let attacks = known.iter().filter(is_attack);
     let without_row = attacks.filter(|name| !named.contains(name.as_str()));
     wrong.extend(without_row.map(|name| format!("no row of the page is shown by: {name}")));
     assert!(wrong.is_empty(), "docs/threat-model.md and this table differ:\n{}", wrong.join("\n"));

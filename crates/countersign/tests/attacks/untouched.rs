@@ -18,7 +18,8 @@ const CONFIG: &str = "version: 1\nreviewers: [{name: judge, use: command, comman
     rules: [{name: r, for: ['*.md'], criteria: [{name: Complete, ask: 'Is it?'}]}]\nreview: {trigger: session_idle}\n";
 const PLAN: &str =
     "# Plan\n\n### Phase 1: Ground\n\n- [ ] **Build walls** `[in_progress]`\n  - **Scope:** all\n";
-const TASKS: &str = "# Tasks\n\n### TASK-001: Build walls\n🔴 P0 | ⬜ TODO | Est: 1h\n\n**Checklist:**\n- [ ] Build them\n";
+const TASKS: &str =
+    "# Tasks\n\n### TASK-001: Build walls\n🔴 P0 | ⬜ TODO | Est: 1h\n\n**Checklist:**\n- [ ] Build them\n";
 const JUDGE: &str = r#"#!/bin/sh
 brief=$(cat)
 case "$brief" in

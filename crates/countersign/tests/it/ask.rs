@@ -4,7 +4,7 @@ use crate::project;
 use countersign_testkit::{Project, Terminal, eventually};
 use serde_json::{Value, json};
 
-const CHOICES: &str = "  [a]pprove  [r]eject  [f]ix-and-retry  [s]kip\n>";
+const CHOICES: &str = "  [a]pprove  [r]eject  [f]ix-and-retry  [s]kip\n  [d]iff  [e]dit  · a reason goes behind a colon, as in r: TEXT\n>";
 
 fn two_issues() -> Value {
     json!({ "issues": [
@@ -51,6 +51,23 @@ fn run_9_the_gate_takes_keys_and_words() {
     }
 }
 
+#[test]
+fn issue_19_a_decision_takes_a_reason() {
+    for (typed, said) in [
+        ("r: it loses data: see a.rs\n", "said: reject by {by}: it loses data: see a.rs"),
+        ("Approve:\n", "said: approve by {by}: at the terminal"),
+    ] {
+        let (_project, mut terminal) = gate(&two_issues(), &[], 100, 24);
+        terminal.until(CHOICES);
+        // A letter behind another is no reason, and no decision.
+        terminal.send("a r\n");
+        terminal.until("Invalid choice. Use: a, r, f, or s\n>");
+        terminal.send(typed);
+        assert_eq!(terminal.ends(), 0);
+        terminal.until(&said.replace("{by}", &crate::people::at_terminal()));
+    }
+}
+
 /// RUN-9.
 #[test]
 fn run_9_the_gate_is_drawn_in_colour_and_without_where_nobody_wants_it() {
@@ -68,6 +85,7 @@ fn run_9_the_gate_is_drawn_in_colour_and_without_where_nobody_wants_it() {
 Verdict: REVIEW_FAILED
 
   [a]pprove  [r]eject  [f]ix-and-retry  [s]kip
+  [d]iff  [e]dit  · a reason goes behind a colon, as in r: TEXT
 >";
     assert!(terminal.contents().contains(drawn), "{}", terminal.contents());
     assert!(terminal.written().contains("\u{1b}[31m  MAJOR: No error"), "{:?}", terminal.written());
@@ -149,6 +167,32 @@ fn a_terminal_that_is_closed_decides_nothing() {
         let mut terminal = Terminal::start(&command, 80, 24);
         terminal.until(seen);
         terminal.kill();
+        eventually("the gate ends", || project.path("ended").exists());
+        let code = project.read("ended");
+        assert!(["3", "130"].contains(&code.trim()), "{code}");
+    }
+}
+
+/// Whatever the pager was doing when its terminal went away, also where nothing can be said any more.
+#[test]
+fn issue_19_a_terminal_closed_in_the_pager_is_no_internal_error() {
+    for keys in ["", " ", &" ".repeat(900)] {
+        let project = project();
+        let mut fixture = two_issues();
+        fixture["diff"] = json!("+line\n".repeat(20_000));
+        project.write("gate.json", fixture.to_string());
+        let inner = project.command(&["__ask", "gate.json"]);
+        let script = "(trap '' HUP; \"$0\" __ask gate.json; echo $? >ended.new; mv ended.new ended); true";
+        let mut command = std::process::Command::new("/bin/sh");
+        command.args(["-c", script]).arg(inner.get_program()).current_dir(project.root());
+        command.env("HOME", project.home()).env("TERM", "xterm").env_remove("CLAUDECODE");
+        let mut terminal = Terminal::start(&command, 80, 24);
+        terminal.until(CHOICES);
+        terminal.send("d\n");
+        terminal.until("of 20000");
+        terminal.send(keys);
+        terminal.kill();
+        drop(terminal);
         eventually("the gate ends", || project.path("ended").exists());
         let code = project.read("ended");
         assert!(["3", "130"].contains(&code.trim()), "{code}");

@@ -2,6 +2,7 @@
 
 use crate::project;
 use countersign_testkit::{Judge, Ran, Running};
+use serde_json::Value;
 
 const RULES: &str =
     "rules:\n  - name: docs\n    for: ['*.md']\n    criteria:\n      - {name: Complete, ask: 'Complete?'}\n";
@@ -172,4 +173,28 @@ fn a_key_that_was_written_down_is_not_repeated() {
         let quoted = project.run(&["validate"]).stderr;
         assert!(quoted.contains("***") && quoted.contains("name: a, use: openai"), "{quoted}");
     }
+}
+
+#[test]
+fn issue_19_a_file_that_is_missing_or_empty_has_no_line_to_point_at() {
+    let project = project();
+    project.write("a.md", "x").write("empty.yml", "");
+    for (file, words) in
+        [("nofile", "cannot be read: No such file or directory"), ("empty.yml", "the file is empty")]
+    {
+        for command in ["review", "validate", "status"] {
+            let stderr = project.run(&[command, "--config", file]).exits(2).stderr;
+            assert!(stderr.contains(words) && stderr.contains(file), "{command}: {stderr}");
+            assert!(!stderr.contains('^') && !stderr.contains(":1:1"), "{command}: {stderr}");
+            let json = project.run(&[command, "--config", file, "--json"]).exits(2).json();
+            assert_eq!((&json["error"]["line"], &json["error"]["column"]), (&Value::Null, &Value::Null));
+        }
+        let text = project.run(&["doctor", "--config", file]).exits(2).stdout;
+        assert!(
+            text.contains(words) && !text.contains(":1:1") && !text.contains("shows the place"),
+            "{text}"
+        );
+    }
+    let stderr = project.run(&["validate"]).exits(2).stderr;
+    assert!(stderr.contains("there is no configuration") && !stderr.contains('^'), "{stderr}");
 }

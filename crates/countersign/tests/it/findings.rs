@@ -38,7 +38,10 @@ fn plain(findings: &[Value]) -> Vec<Value> {
 }
 
 fn finding(message: &str, place: &Value, dropped: Option<&str>) -> Value {
-    json!({ "message": message, "location": place, "outside_change": false, "location_dropped": dropped })
+    json!({
+        "message": message, "location": place, "outside_change": false, "untouched": false, "caused_by_change": null,
+        "location_dropped": dropped,
+    })
 }
 
 fn at(file: &str, line: impl Into<Option<u64>>) -> Value {
@@ -137,7 +140,7 @@ fn issue_15_4_a_line_outside_the_diff_is_kept_and_marked() {
     let json = project.run(&["review", "--change", "--json"]).exits(1).json();
     let findings = plain(json["findings"][0]["findings"].as_array().unwrap());
     let mut outside = finding("old", &at("a.md", 3), None);
-    outside["outside_change"] = json!(true);
+    (outside["outside_change"], outside["untouched"]) = (json!(true), json!(true));
     let never = finding("never", &Value::Null, Some("a.md:41: the file has 40 lines"));
     assert_eq!(findings, [finding("new", &at("a.md", 40), None), outside, never]);
     let text = project.run(&["show"]).exits(0).stdout;

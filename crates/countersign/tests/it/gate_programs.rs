@@ -99,6 +99,7 @@ impl Gate {
             day_budget: Budget::default(),
             keep_contents_days: 0,
             rules_from: None,
+            baseline: std::sync::Arc::default(),
         };
         let ledger = Ledger::in_memory();
         let guard = GuardProgram(env!("CARGO_BIN_EXE_countersign").into());
@@ -110,6 +111,7 @@ impl Gate {
             policy: Policy::default(),
             outputs: vec![Output { name: "work".into(), kind: OutputKind::File }],
             files: vec![("work.md".into(), 0)],
+            guidance_files: vec![],
             change: None,
             notes: None,
             fresh: false,

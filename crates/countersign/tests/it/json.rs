@@ -57,7 +57,18 @@ fn a_verdict_has_all_its_keys() {
     let finding = &json["findings"][0];
     assert_eq!(
         keys(finding),
-        ["criterion", "feedback", "file", "findings", "id", "reviewer", "rule", "severity", "target"]
+        [
+            "criterion",
+            "feedback",
+            "file",
+            "findings",
+            "id",
+            "question",
+            "reviewer",
+            "rule",
+            "severity",
+            "target"
+        ]
     );
     assert!(finding["id"].as_str().unwrap().starts_with("fi-"));
     assert!(json["cost"]["usd"].is_null(), "unknown is unknown and not zero");

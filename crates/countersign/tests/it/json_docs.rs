@@ -26,6 +26,8 @@ fn types() -> BTreeMap<String, Value> {
     root::<v1::Answer<Map<String, Value>>>(&mut all, "Answer");
     root::<v1::Problem>(&mut all, "Problem");
     root::<v1::Verdict>(&mut all, "Verdict");
+    root::<v1::baseline::Baseline>(&mut all, "Baseline");
+    root::<v1::ci::Ci>(&mut all, "Ci");
     root::<v1::JudgedFile>(&mut all, "JudgedFile");
     root::<v1::Preview>(&mut all, "Preview");
     root::<v1::Statement>(&mut all, "Statement");

@@ -84,3 +84,23 @@ fn issue_16_3_a_subject_is_shown_as_it_was_given() {
     let shown = project.run(&["show", "plan/next"]).stdout;
     assert!(shown.ends_with("\nneeds work: 1 finding in 1 file, 1 must\n"), "{shown}");
 }
+
+#[test]
+fn issue_19_a_review_with_more_events_than_a_page_is_shown_to_its_end() {
+    let project = project();
+    project.write("countersign.yml", "version: 1\nrules: [{name: r, for: ['docs/*'], each: file, criteria: [{name: Done, check: not_empty}]}]\n");
+    for n in 0..520 {
+        project.write(&format!("docs/{n}"), "text");
+    }
+    let id = project.run(&["review", "--json"]).exits(0).json()["review"]["id"].as_str().unwrap().to_owned();
+    let first = project.run(&["log", &id, "-n", "1000", "--json"]).exits(0).json();
+    let next = first["next"].as_u64().unwrap().to_string();
+    assert_eq!((first["events"].as_array().unwrap().len(), first["more"].as_bool()), (1000, Some(true)));
+    let rest = project.run(&["log", &id, "-n", "1000", "--from", &next, "--json"]).exits(0).json();
+    let (events, kinds) =
+        (rest["events"].as_array().unwrap(), |n: usize| rest["events"][n]["event"]["kind"].clone());
+    assert_eq!((events[0]["n"].as_u64(), rest["more"].as_bool()), (Some(1001), Some(false)));
+    assert_eq!(kinds(events.len() - 1), "notified", "the last one");
+    let text = project.run(&["log", &id, "-n", "1000"]).exits(0).stdout;
+    assert!(text.contains(&format!("--from {next}")), "the text names the next page too");
+}

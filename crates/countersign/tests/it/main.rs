@@ -2,18 +2,24 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on should say where")]
 
+mod adoption;
 mod ask;
 mod bad_configuration;
 mod budget;
 mod change;
 mod choosing;
+mod ci;
 mod contents;
 mod crash;
 mod deciding;
 mod demo;
 mod dispute;
 mod doctor;
+mod doctor_entries;
+mod down;
 mod findings;
+mod formats;
+mod free_text;
 mod gate_programs;
 mod hook;
 mod init;
@@ -28,9 +34,11 @@ mod logging;
 mod messages;
 mod mistakes;
 mod notify;
+mod page;
 mod pages;
 mod paths;
 mod people;
+mod permissions;
 mod person;
 mod private;
 mod process;
@@ -42,6 +50,7 @@ mod replies;
 mod reuse;
 mod reviewers;
 mod run;
+mod scale;
 mod serve;
 mod services;
 mod shells;

@@ -36,6 +36,27 @@ fn checks_need_no_reviewer_at_all() {
 }
 
 #[test]
+fn issue_19_checks_are_named_where_they_are_asked_a_question() {
+    let project = configured("      - {name: Complete, ask: 'Is it?'}\n");
+    let judge = Judge::by_word(&project, "Complete");
+    let command = judge.name().trim_start_matches("command:");
+    let config = project.read("countersign.yml");
+    project.write("docs/a.md", "x").write(
+        "countersign.yml",
+        config.replace(
+            "rules:",
+            &format!("reviewers: [{{name: j, use: command, command: [{command}]}}]\nrules:"),
+        ),
+    );
+    let ran = project.run(&["review", "--reviewer", "checks"]).exits(2);
+    assert!(ran.stderr.contains("is a question, and `checks` answers none"), "{}", ran.stderr);
+    assert!(!ran.stderr.contains("none is configured"), "{}", ran.stderr);
+    let ran = project.run(&["doctor", "--reviewer", "checks"]);
+    assert!(!ran.stdout.contains("no reviewer is configured"), "{}", ran.stdout);
+    project.run(&["review"]).exits(0);
+}
+
+#[test]
 fn a_command_check_that_hangs_is_no_verdict() {
     let project =
         configured("      - {name: Lint, check: {run: {command: 'sleep 1000', timeout_seconds: 1}}}\n");

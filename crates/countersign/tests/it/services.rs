@@ -235,7 +235,7 @@ fn replies_that_are_none() {
     ends(Act::answer(json!({ "passed": true, "feedback": "all good" })), "garbled", "", 2);
     ends(Act::Raw("x".repeat(10_000_000)), "too_long", "more than 1048576 bytes", 1);
     ends(Act::Cut, "unavailable", "ended early; check `base_url`", 1);
-    ends(Act::Page, "unavailable", "instead of a stream of events", 1);
+    ends(Act::Page, "unavailable", "instead of a stream of events or JSON", 1);
 }
 
 #[test]

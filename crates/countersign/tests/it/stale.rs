@@ -1,7 +1,7 @@
 //! A verdict belongs to exact bytes.
 
 use crate::{COMPLETE, project};
-use countersign_testkit::{Judge, Project};
+use countersign_testkit::{Judge, Project, eventually};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 const PASS: &str = r#"printf '{"passed": true, "feedback": "", "criteria_results": [{"criterion": "Complete", "passed": true}]}'"#;
@@ -138,4 +138,25 @@ fn swap_a_reviewer_that_sees_the_project_is_held_to_the_same_bytes() {
         project.write("countersign.yml", config).write("docs/a.md", "bad").write("other/a.md", "good");
         project.run(&["review"]).exits(code);
     }
+}
+
+#[test]
+fn issue_19_who_interrupts_a_review_to_fix_the_work_is_not_locked_out() {
+    let project = project();
+    let body = format!(
+        "[ -e '{0}/.go' ] || {{ touch '{0}/.asked'; sleep 1000; }}; {PASS}",
+        project.root().display()
+    );
+    let judge = Judge::scripted(&project, "judge.sh", &body);
+    let args = ["review", "a.md", "--criterion", COMPLETE, "--reviewer", judge.name(), "--subject", "x"];
+    for n in 0..4 {
+        project.write("a.md", format!("draft {n}"));
+        let mut interrupted = project.start(&args);
+        eventually("the reviewer is asked", || project.path(".asked").exists());
+        interrupted.kill();
+        interrupted.wait();
+        std::fs::remove_file(project.path(".asked")).unwrap();
+    }
+    project.write("a.md", "done").write(".go", "");
+    project.run(&args).exits(0);
 }

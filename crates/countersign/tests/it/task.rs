@@ -2,6 +2,7 @@
 
 mod faults;
 mod flow;
+mod plans;
 mod replies;
 mod states;
 mod together;
@@ -26,13 +27,13 @@ const PLAN: &str = "# Plan\r\n\r\n### Phase 1: Ground\r\n\r\n- [ ] **Build walls
 pub fn started(more: &str) -> (Project, Repository, Judge) {
     let project = project();
     let repository = Repository::at(project.root());
-    project.write("a.md", "one\n").write(".gitignore", ".asked*\n.brief*\n.review\n.parsed*\n");
+    project.write("a.md", "one\n").write(".gitignore", ".asked*\n.brief*\n.review*\n.parsed*\n");
     project.write("countersign.yml", format!("{CONFIG}{more}")).write("PLAN.md", PLAN);
     let body = format!(
         r#"n=$(ls {0}/.brief* 2>/dev/null | wc -l); printf '%s' "$brief" >{0}/.brief$n
 case "$brief" in
 *'"consult":"parse-review"'*) if [ -e {0}/.parsed-next ]; then cat {0}/.parsed; mv {0}/.parsed-next {0}/.parsed; else cat {0}/.parsed; fi;;
-*) cat {0}/.review;;
+*) cat {0}/.review; if [ -e {0}/.review-next ]; then mv {0}/.review-next {0}/.review; fi;;
 esac"#,
         project.root().display()
     );

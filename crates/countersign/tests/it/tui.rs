@@ -62,6 +62,7 @@ async fn engine(project: &Project) -> Engine {
         day_budget: Budget::default(),
         keep_contents_days: 0,
         rules_from: None,
+        baseline: std::sync::Arc::default(),
     };
     let ledger = Ledger::open(&project.ledger_dir()).await.unwrap();
     Engine::new(planner, ledger, GuardProgram(env!("CARGO_BIN_EXE_countersign").into())).unwrap()
@@ -76,6 +77,7 @@ async fn judged(engine: &Engine) -> ReviewId {
         policy: Policy::default(),
         outputs: vec![Output { name: "work".into(), kind: OutputKind::File }],
         files: vec![("api.md".into(), 0)],
+        guidance_files: vec![],
         change: None,
         notes: None,
         fresh: false,

@@ -11,6 +11,7 @@ mod golden;
 mod http;
 mod jobs;
 mod loops;
+mod many;
 mod real_suite;
 mod versions;
 mod waiting;

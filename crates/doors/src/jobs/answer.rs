@@ -1,15 +1,37 @@
 //! The answers of the jobs door. Every key is there, as null if absent. The doc comments are in the tools' schemas.
 
 use super::job::{RunEach, Step, StepReview};
-use super::session::{Frame, Happened, Outputs, Session};
+use super::session::{Frame, Happened, Session};
 use countersign_core::answer::Ruling;
 use countersign_core::plan::{Assignment, Target};
 use countersign_core::review::{Review, Round};
 use countersign_core::submission::OutputKind;
 use countersign_core::text::counted;
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
+use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
+
+/// Values by name, written in their own order: JSON maps of this program are sorted otherwise.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct InOrder<V>(pub Vec<(String, V)>);
+
+impl<V: Serialize> Serialize for InOrder<V> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(name, value)| (name, value)))
+    }
+}
+
+/// How a path of the project is shown to an agent: as it would hand it in.
+pub type Shown<'a> = &'a dyn Fn(&str) -> String;
+
+/// A path, or several.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(untagged)]
+pub enum Paths {
+    One(String),
+    Several(Vec<String>),
+}
 
 /// What `get_workflows` answers.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
@@ -18,6 +40,8 @@ pub struct Workflows {
     pub jobs: Vec<JobInfo>,
     /// The jobs that cannot be read.
     pub errors: Vec<JobError>,
+    /// Where jobs were looked for, if there are none.
+    pub note: Option<String>,
 }
 
 /// A job, in short.
@@ -82,7 +106,7 @@ pub struct BeginStep {
     /// Information for all steps of the job.
     pub common_job_info: String,
     /// Other steps that can be done at the same time; hand in each with its `step_id`.
-    #[schemars(with = "Option<Vec<serde_json::Map<String, serde_json::Value>>>")]
+    #[schemars(with = "Option<Vec<Map<String, Value>>>")]
     pub concurrent_steps: Option<Vec<BeginStep>>,
 }
 
@@ -107,7 +131,8 @@ pub struct ReviewInfo {
     /// `step`, or the output that it looks at.
     pub run_each: String,
     /// The criteria: names and questions.
-    pub quality_criteria: serde_json::Map<String, serde_json::Value>,
+    #[schemars(with = "Map<String, Value>")]
+    pub quality_criteria: InOrder<String>,
     /// More information for reviewers.
     pub additional_review_guidance: Option<String>,
 }
@@ -134,8 +159,9 @@ pub struct Finished {
     pub begin_step: Option<BeginStep>,
     /// A summary of the workflow, when it is complete.
     pub summary: Option<String>,
-    /// All outputs of the workflow, when it is complete.
-    pub all_outputs: Option<BTreeMap<String, Outputs>>,
+    /// All outputs of the workflow by name, when it is complete: a path, or a list of paths.
+    #[schemars(with = "Option<BTreeMap<String, Paths>>")]
+    pub all_outputs: Option<InOrder<Paths>>,
     /// The active workflows of this agent.
     pub stack: Vec<StackEntry>,
 }
@@ -237,22 +263,26 @@ fn begin_one(session_id: &str, frame: &Frame, step: &Step) -> BeginStep {
 }
 
 fn review_info(review: &StepReview) -> ReviewInfo {
-    let criteria = review.criteria.iter().map(|(name, ask)| (name.clone(), ask.as_str().into()));
     ReviewInfo {
         run_each: review.run_each.text().to_owned(),
-        quality_criteria: criteria.collect(),
+        quality_criteria: InOrder(review.criteria.clone()),
         additional_review_guidance: review.guidance.clone(),
     }
 }
 
 /// The answer to a step that passed: the next step, or the end.
-pub fn after(session_id: &str, session: &Session, frame: &Frame, feedback: Option<String>) -> Finished {
+pub fn after(
+    session_id: &str,
+    session: &Session,
+    frame: &Frame,
+    feedback: Option<String>,
+    shown: Shown<'_>,
+) -> Finished {
     let stack = stack(session, &frame.agent);
     if let Some(begin_step) = begin(session_id, frame, None).filter(|_| frame.is_active()) {
         let begin_step = Some(begin_step);
         return Finished { status: "next_step", feedback, begin_step, stack, ..Finished::default() };
     }
-    let outputs = frame.done.iter().map(|(step, done)| (step.clone(), done.outputs.clone())).collect();
     let resumed =
         stack.last().map(|parent| format!(" {} continues at step {}.", parent.workflow, parent.step));
     let not_judged = match frame.not_judged().len() {
@@ -270,13 +300,31 @@ pub fn after(session_id: &str, session: &Session, frame: &Frame, feedback: Optio
         status: "workflow_complete",
         feedback,
         summary: Some(summary),
-        all_outputs: Some(outputs),
+        all_outputs: Some(all_outputs(frame, shown)),
         stack,
         ..Finished::default()
     }
 }
 
-pub fn failed_reviews(review: &Review, round: &Round, step: &Step) -> Vec<FailedReview> {
+/// All outputs in the order of the workflow and its steps. Of two with one name, that of the later step counts.
+fn all_outputs(frame: &Frame, shown: Shown<'_>) -> InOrder<Paths> {
+    let mut all: Vec<(String, Paths)> = vec![];
+    for step in frame.workflow.entries.iter().flatten().filter_map(|id| frame.job.step(id)) {
+        let Some(done) = frame.done.get(&step.id) else { continue };
+        for output in &step.outputs {
+            let Some(files) = done.outputs.get(&output.name) else { continue };
+            let paths = match (output.kind, files.as_slice()) {
+                (OutputKind::File, [only]) => Paths::One(shown(only)),
+                (_, several) => Paths::Several(several.iter().map(|path| shown(path)).collect()),
+            };
+            all.retain(|(name, _)| *name != output.name);
+            all.push((output.name.clone(), paths));
+        }
+    }
+    InOrder(all)
+}
+
+pub fn failed_reviews(review: &Review, round: &Round, step: &Step, shown: Shown<'_>) -> Vec<FailedReview> {
     let failures = round.judgement.blocking.iter().chain(&round.judgement.waived);
     let indices: BTreeSet<usize> = failures.map(|place| place.assignment).collect();
     let result = |ruling: &Ruling| CriterionResult {
@@ -290,7 +338,7 @@ pub fn failed_reviews(review: &Review, round: &Round, step: &Step) -> Vec<Failed
         let asked = step.reviews.get(assignment.rule);
         Some(FailedReview {
             review_run_each: asked.map_or("step", |one| one.run_each.text()).to_owned(),
-            target_file: target_file(review, assignment),
+            target_file: target_file(review, assignment).map(|path| shown(&path)),
             passed: false,
             feedback: given.answer.feedback.clone(),
             criteria_results: given.answer.rulings.iter().map(result).collect(),

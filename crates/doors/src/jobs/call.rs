@@ -1,5 +1,6 @@
 //! The arguments of the tools `start_workflow` and `finished_step`. The doc comments are in the tools' schemas.
 
+use super::answer::Paths;
 use countersign_core::answer::Row;
 use countersign_core::ids::Token;
 use countersign_engine::engine::SelfReviewResults;
@@ -43,15 +44,6 @@ pub struct FinishedCall {
     pub self_review: Option<SelfReview>,
     /// For subagents: your own name.
     pub agent_id: Option<String>,
-}
-
-/// A path, or several.
-#[derive(JsonSchema)]
-#[serde(untagged)]
-#[expect(dead_code, reason = "it is the schema of a value that is parsed later, so that errors can name it")]
-enum Paths {
-    One(String),
-    Several(Vec<String>),
 }
 
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]

@@ -7,9 +7,10 @@ mod sessions;
 use super::answer::{self, Aborted, Finished, JobError, JobInfo, Started, WentTo, WorkflowInfo, Workflows};
 use super::call::{FinishedCall, StartCall};
 use super::feedback;
+use super::guidance::Finder;
 use super::hand_in::{self, MAX_NOTES_BYTES, MAX_TEXT_BYTES};
 use super::instructions;
-use super::job::{Job, Step, StepOutput, Workflow};
+use super::job::{Job, Step, StepOutput, StepReview, Workflow};
 use super::library::{Library, Unreadable};
 use super::session::{self, About, Frame, Gate, Happened, NotTaken, Outputs, Session};
 use countersign_core::digest::Digest;
@@ -18,13 +19,13 @@ use countersign_core::outcome::{Outcome, Stop};
 use countersign_core::plan::PlanError;
 use countersign_core::policy::{Attempts, DEFAULT_MAX_INLINE_FILES, Overrides, Policy};
 use countersign_core::prompt::self_review_instructions;
-use countersign_core::review::{Actor, ActorKind, Channel, Refused, Review, Verb};
+use countersign_core::review::{Actor, ActorKind, Channel, Refused, Review};
 use countersign_core::submission::Output;
 use countersign_engine::config::Config;
 use countersign_engine::engine::{Engine, EngineError, Prepared, Request, SelfReviewResults, Ticket};
 use countersign_engine::fresh::{self, now_ms};
 use countersign_engine::ledger::{LedgerError, Stored};
-use countersign_engine::workspace::Root;
+use countersign_engine::workspace::{self, Root};
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -86,7 +87,7 @@ impl Memory {
         let workflow = |job: &Job, workflow: &Workflow| WorkflowInfo {
             name: workflow.name.clone(),
             summary: workflow.summary.clone(),
-            how_to_invoke: feedback::how_to_invoke(&job.name, &workflow.name),
+            how_to_invoke: feedback::how_to_invoke(&job.name, workflow),
         };
         let job = |job: &Arc<Job>| JobInfo {
             name: job.name.clone(),
@@ -94,12 +95,16 @@ impl Memory {
             workflows: job.workflows.iter().map(|one| workflow(job, one)).collect(),
         };
         let error = |one: Unreadable| JobError {
-            job_name: one.job_name,
+            error: feedback::unreadable(&one),
             job_dir: one.job_dir.display().to_string(),
-            error: one.problems.to_string(),
+            job_name: one.job_name,
         };
-        let jobs = listing.jobs.iter().map(job).collect();
-        Workflows { jobs, errors: listing.errors.into_iter().map(error).collect() }
+        let is_empty = listing.jobs.is_empty() && listing.errors.is_empty();
+        Workflows {
+            jobs: listing.jobs.iter().map(job).collect(),
+            errors: listing.errors.into_iter().map(error).collect(),
+            note: is_empty.then(|| feedback::no_jobs(&self.library)),
+        }
     }
 }
 
@@ -121,6 +126,9 @@ pub enum Refusal {
     NoVerdict(String),
     #[error("{0}")]
     Blocked(String),
+    /// No reviewer is asked until then.
+    #[error("{words}")]
+    CoolingOff { words: String, until_ms: i64 },
     #[error("cancelled; finished rulings are kept")]
     Cancelled,
     #[error(transparent)]
@@ -219,23 +227,43 @@ impl Jobs {
         let meant = |session: &Session| session.is_at_work(&agent) || session.has_lost(&agent, &arguments);
         let (session_id, session) = self.session(call.session_id.as_deref(), &meant).await?;
         let named = call.step_id.as_deref().map(hand_in::step_id).transpose()?;
-        let about = session.about(&agent, named.as_deref(), &given, &arguments)?;
+        let now = match session.may_repeat(&agent, &arguments) {
+            true => Some(self.contents(&self.inside(&given)).await?),
+            false => None,
+        };
+        let about = session.about(&agent, named.as_deref(), &given, (&arguments, now.as_ref()))?;
         if about.again {
             return self.again(session_id, &session, about);
         }
         let missing = || NotTaken(format!("step '{}' is not part of the workflow any more", about.step));
         let frame = session.frame(about.frame).ok_or_else(missing)?;
         let found = frame.job.step(&about.step).ok_or_else(missing)?;
-        let outputs = hand_in::check(found, &call.outputs, &self.root)?;
+        let outputs = hand_in::check(found, &call.outputs, &self.root, self.memory.library.base())?;
         let (step, session_id, session) = (found, session_id.as_str(), &session);
         let work = Work { session_id, session, frame, step, outputs, arguments, notes };
-        match self.options.judged {
-            Judged::ByNobody => {
-                self.advance(&work, Gate::Off, Some(feedback::NOT_JUDGED.to_owned()), None).await
-            }
-            _ if found.reviews.is_empty() => self.advance(&work, Gate::NoReviews, None, None).await,
-            _ => self.judge(&work, call, waiting).await,
-        }
+        let (gate, feedback) = match self.options.judged {
+            Judged::ByNobody => (Gate::Off, Some(feedback::NOT_JUDGED.to_owned())),
+            _ if found.reviews.is_empty() => (Gate::NoReviews, None),
+            _ => return self.judge(&work, call, waiting).await,
+        };
+        let contents = self.contents(&work.outputs).await?;
+        self.advance(&work, contents, gate, feedback, None).await
+    }
+
+    /// The paths of a call from the root, without those that lead elsewhere.
+    fn inside(&self, given: &Outputs) -> Outputs {
+        let base = self.memory.library.base();
+        let inside = |path: &String| self.root.relative(base, Path::new(path)).ok();
+        let files = |files: &Vec<String>| files.iter().filter_map(inside).collect();
+        given.iter().map(|(name, given)| (name.clone(), files(given))).collect()
+    }
+
+    /// What files of the project hold now.
+    async fn contents(&self, outputs: &Outputs) -> Result<Digest, Refusal> {
+        let files = outputs.values().flatten().map(|path| (path.clone(), 0)).collect();
+        let found = workspace::gather(&self.root, files).await;
+        let failed = |error| EngineError::Io { what: "the outputs could not be read".to_owned(), error };
+        Ok(session::contents(found.map_err(failed)?.iter()))
     }
 
     /// Records that the client has an answer: the same call later is a new one.

@@ -1,11 +1,13 @@
 //! The texts of the door for agents.
 
 use super::answer::unit;
-use super::job::Step;
+use super::job::{Step, Workflow};
+use super::library::{FOLDERS_VARIABLE, Library, Unreadable};
 use countersign_core::ids::Token;
-use countersign_core::judge::Finding;
-use countersign_core::outcome::Stop;
+use countersign_core::judge::{Finding, Unanswered};
+use countersign_core::outcome::{NoVerdict, Stop};
 use countersign_core::plan::Target;
+use countersign_core::policy::{MAX_EMPTY_ROUNDS, Overrides};
 use countersign_core::review::Review;
 use countersign_core::text::visible_line;
 use serde_json::json;
@@ -23,9 +25,6 @@ pub const NOT_JUDGED: &str = "Not judged: the server was started with --no-quali
 pub const RUNNING: &str = "REVIEW RUNNING: change nothing, call again. The reviewers are still at work; call finished_step \
      again with the same arguments to wait for them. No attempt is counted and no reviewer is asked twice.";
 
-pub const OVERRIDES_NOT_ALLOWED: &str = "only people may override reviews in this project: fix the findings and call finished_step \
-     without quality_review_override_reason, or tell your user that the review waits for a person";
-
 pub const OVERRIDDEN: &str = "Passed by quality_review_override_reason: recorded as an override, with its reason, and shown in every \
      report.";
 
@@ -36,8 +35,38 @@ pub const WRONG_TOKEN: &str = "the token does not belong to this self-review: it
 pub const TOKEN_IS_USED: &str = "this token was already used: call finished_step without self_review, and follow the instructions of its \
      answer, which have a new token";
 
-pub fn how_to_invoke(job: &str, workflow: &str) -> String {
-    format!("call start_workflow with job_name \"{job}\", workflow_name \"{workflow}\" and your goal")
+pub fn how_to_invoke(job: &str, workflow: &Workflow) -> String {
+    let call = format!("call start_workflow with job_name \"{job}\", workflow_name \"{}\"", workflow.name);
+    match &workflow.agent {
+        None => format!("{call} and your goal"),
+        Some(agent) => format!(
+            "start a subagent of the kind \"{agent}\", give it the goal and everything it needs to know, and have it {call}, \
+             the goal and an agent_id of its own"
+        ),
+    }
+}
+
+/// What cannot be used of a job, and why.
+pub fn unreadable(error: &Unreadable) -> String {
+    match error.workflows.as_slice() {
+        [] => error.problems.to_string(),
+        lost => format!(
+            "{}\nworkflows that cannot be started because of this: {}",
+            error.problems,
+            visible_line(&lost.join(", "))
+        ),
+    }
+}
+
+/// Where jobs were looked for in vain.
+pub fn no_jobs(library: &Library) -> String {
+    let folders: Vec<_> =
+        library.folders().map(|folder| visible_line(&folder.to_string_lossy()).into_owned()).collect();
+    format!(
+        "there are no jobs in {}. Jobs are looked for in the folder that the server was started for (countersign mcp --path \
+         FOLDER), in the folders above it up to the root of the project, and in those of {FOLDERS_VARIABLE}",
+        folders.join(", ")
+    )
 }
 
 pub fn not_applicable(names: &[String]) -> Option<String> {
@@ -109,16 +138,63 @@ fn unanswered(review: &Review, step: &Step) -> Vec<String> {
     round.judgement.unanswered.iter().filter_map(|one| words(one.assignment)).collect()
 }
 
+pub fn overrides_not_allowed(review: Option<&Review>) -> String {
+    let review = review.map_or_else(|| "the review".to_owned(), |review| format!("review {}", review.id));
+    format!(
+        "only people may override reviews in this project: fix the findings and call finished_step without \
+         quality_review_override_reason, or tell your user that {review} waits for a person"
+    )
+}
+
 /// No verdict on a part, and no failure.
 pub fn no_verdict(review: &Review, step: &Step) -> String {
     let open = unanswered(review, step);
     let about =
         if open.is_empty() { "the files changed while they were judged".to_owned() } else { open.join("; ") };
+    let unanswered = review.round().map(|round| round.judgement.unanswered.as_slice()).unwrap_or_default();
+    let will_not_change = |one: &Unanswered| matches!(one.why, NoVerdict::TooLong | NoVerdict::Refused);
+    let next = if review.empty_rounds >= MAX_EMPTY_ROUNDS {
+        format!(
+            "This was round {} in a row without a verdict, so {IN_VAIN}.{}",
+            review.empty_rounds,
+            way_out(review)
+        )
+    } else if !unanswered.is_empty() && unanswered.iter().all(will_not_change) {
+        format!("Calling again with the same files cannot help.{}", way_out(review))
+    } else {
+        "Call finished_step again to ask only for the missing ones.".to_owned()
+    };
     format!(
-        "NO VERDICT: {about}. The step is unchanged, no attempt is counted, and finished rulings are kept: call finished_step \
-         again to ask only for the missing ones. (review {})",
+        "NO VERDICT: {about}. The step is unchanged, no attempt is counted, and finished rulings are kept. {next} (review {})",
         review.id
     )
+}
+
+const IN_VAIN: &str = "no reviewer is asked for five minutes, and calling again before that cannot help";
+
+/// No reviewer is asked for a while.
+pub fn cooling_off(review: &Review, step: &Step) -> String {
+    let open = unanswered(review, step);
+    let why = if open.is_empty() { String::new() } else { format!(" ({})", open.join("; ")) };
+    format!(
+        "NO REVIEWER IS ASKED: the last {} rounds ended without a verdict{why}, so {IN_VAIN}. The step is unchanged, and no \
+         attempt is counted.{} (review {})",
+        review.empty_rounds,
+        way_out(review),
+        review.id
+    )
+}
+
+/// What the agent can do without a reviewer.
+fn way_out(review: &Review) -> &'static str {
+    match review.policy.overrides {
+        Overrides::Allow => {
+            " If no reviewer can rule on it, quality_review_override_reason lets the step pass; it is recorded as an override."
+        }
+        Overrides::PeopleOnly | Overrides::Forbid => {
+            " Tell your user: a person can unblock the review at once."
+        }
+    }
 }
 
 pub fn budget_reached(review: &Review, step: &Step) -> String {

@@ -1,5 +1,6 @@
 //! Checks the arguments of a call against what the step declares, before any reviewer is asked.
 
+use super::instructions;
 use super::job::{Step, StepOutput};
 use super::session::{NotTaken, Outputs};
 use countersign_core::submission::OutputKind;
@@ -46,8 +47,9 @@ fn kind(value: &Value) -> &'static str {
     }
 }
 
-/// The outputs with paths relative to the root, if they are as the step declares and all files exist.
-pub fn check(step: &Step, given: &Map<String, Value>, root: &Root) -> Result<Outputs, NotTaken> {
+/// The outputs with paths relative to the root, if they are as the step declares and all files exist. They are given
+/// relative to `base`.
+pub fn check(step: &Step, given: &Map<String, Value>, root: &Root, base: &Path) -> Result<Outputs, NotTaken> {
     if let Some(unknown) = given.keys().find(|name| step.outputs.iter().all(|output| output.name != **name)) {
         let names: Vec<_> = step.outputs.iter().map(|output| format!("'{}'", output.name)).collect();
         let names = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
@@ -66,7 +68,7 @@ pub fn check(step: &Step, given: &Map<String, Value>, root: &Root) -> Result<Out
             }
             continue;
         };
-        all.insert(output.name.clone(), files(output, value, root)?);
+        all.insert(output.name.clone(), files(output, value, root, base)?);
     }
     Ok(all)
 }
@@ -80,7 +82,7 @@ fn is_empty(value: &Value) -> bool {
     }
 }
 
-fn files(output: &StepOutput, value: &Value, root: &Root) -> Result<Vec<String>, NotTaken> {
+fn files(output: &StepOutput, value: &Value, root: &Root, base: &Path) -> Result<Vec<String>, NotTaken> {
     let name = &output.name;
     let paths: Vec<&str> = match (output.kind, value) {
         (OutputKind::File, Value::String(path)) => vec![path],
@@ -101,7 +103,7 @@ fn files(output: &StepOutput, value: &Value, root: &Root) -> Result<Vec<String>,
     }
     let mut files: Vec<String> = vec![];
     for path in paths {
-        let file = file(path, root).map_err(|words| NotTaken(format!("output '{name}': {words}")))?;
+        let file = file(path, root, base).map_err(|words| NotTaken(format!("output '{name}': {words}")))?;
         if files.contains(&file) {
             return Err(NotTaken(format!("output '{name}': `{file}` is named twice")));
         }
@@ -110,11 +112,11 @@ fn files(output: &StepOutput, value: &Value, root: &Root) -> Result<Vec<String>,
     Ok(files)
 }
 
-fn file(path: &str, root: &Root) -> Result<String, String> {
+fn file(path: &str, root: &Root, base: &Path) -> Result<String, String> {
     if path.len() > MAX_PATH_BYTES || path.contains('\0') {
         return Err(format!("`{}` cannot be a path", shown(path)));
     }
-    let relative = root.relative(root.path(), Path::new(path)).map_err(|problem| problem.to_string())?;
+    let relative = root.relative(base, Path::new(path)).map_err(|problem| problem.to_string())?;
     workspace::require_file(root, &relative).map_err(|problem| problem.to_string())?;
     if is_ours(&relative, root) {
         let shown = visible_line(&relative);
@@ -124,13 +126,14 @@ fn file(path: &str, root: &Root) -> Result<String, String> {
 }
 
 /// Whether a file, after links, is one of the ledger or the instructions of a self-review.
-fn is_ours(relative: &str, root: &Root) -> bool {
+pub fn is_ours(relative: &str, root: &Root) -> bool {
     let Ok(real) = root.join(relative).canonicalize() else { return false };
     let Ok(inside) = real.strip_prefix(root.path()) else { return false };
     let named = |name: &std::ffi::OsStr| name.to_string_lossy().starts_with("quality_review_");
     inside.starts_with(".countersign")
         || inside.starts_with(".git/countersign")
-        || inside.starts_with(".deepwork/tmp") && inside.file_name().is_some_and(named)
+        || inside.parent().is_some_and(|folder| folder.ends_with(instructions::FOLDER))
+            && inside.file_name().is_some_and(named)
 }
 
 pub fn shown(text: &str) -> String {
@@ -214,7 +217,7 @@ mod tests {
     }
 
     fn checked(root: &Root, given: Value) -> Result<Outputs, String> {
-        check(&step(), given.as_object().unwrap(), root).map_err(|refused| refused.0)
+        check(&step(), given.as_object().unwrap(), root, root.path()).map_err(|refused| refused.0)
     }
 
     #[test]

@@ -7,13 +7,13 @@ use std::fs::File;
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-const FOLDER: &str = ".deepwork/tmp";
+pub const FOLDER: &str = ".deepwork/tmp";
 /// The length of the last line, which names the review.
 const MARK_BYTES: usize = ReviewId::PREFIX.len() + ID_LETTERS + "(review )\n".len();
 
-/// The folder, which git ignores. A link that leads out of the project is not followed.
-pub fn folder(root: &Root) -> io::Result<PathBuf> {
-    let inside = root.relative(root.path(), Path::new(FOLDER));
+/// The folder in `base`, which git ignores. A link that leads out of the project is not followed.
+pub fn folder(root: &Root, base: &Path) -> io::Result<PathBuf> {
+    let inside = root.relative(base, Path::new(FOLDER));
     let folder = root.join(&inside.map_err(|problem| io::Error::new(ErrorKind::PermissionDenied, problem))?);
     std::fs::create_dir_all(&folder)?;
     match File::create_new(folder.join(".gitignore")) {
@@ -79,7 +79,7 @@ mod tests {
     fn the_folder_is_inside_and_ignored() {
         let (dir, outside) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         let root = Root::new(dir.path()).unwrap();
-        let made = folder(&root).unwrap();
+        let made = folder(&root, root.path()).unwrap();
         assert_eq!(std::fs::read_to_string(made.join(".gitignore")).unwrap(), "*\n");
         // A link in place of any part, also a broken one, does not lead out of the project.
         for (part, to) in [
@@ -94,12 +94,12 @@ mod tests {
             let link = dir.path().join(part);
             std::fs::create_dir_all(link.parent().unwrap()).unwrap();
             symlink(&to, &link).unwrap();
-            assert!(folder(&root).is_err(), "{part} -> {}", to.display());
+            assert!(folder(&root, root.path()).is_err(), "{part} -> {}", to.display());
         }
         std::fs::remove_file(dir.path().join(".deepwork")).unwrap();
         std::fs::create_dir_all(dir.path().join(".deepwork/tmp")).unwrap();
         symlink(outside.path().join("ignore"), dir.path().join(".deepwork/tmp/.gitignore")).unwrap();
-        folder(&root).unwrap();
+        folder(&root, root.path()).unwrap();
         assert_eq!(std::fs::read_dir(outside.path()).unwrap().count(), 0);
     }
 }

@@ -4,6 +4,7 @@ pub mod answer;
 mod call;
 mod door;
 mod feedback;
+mod guidance;
 mod hand_in;
 mod instructions;
 mod job;
@@ -13,6 +14,7 @@ mod session;
 
 pub use call::{FinishedCall, StartCall};
 pub use door::{Answered, Jobs, Judged, Memory, Options, Refusal, Waiting, policy};
+pub use guidance::warnings as guidance_warnings;
 
 /// The first part of the subjects of this door.
 pub const DOOR: &str = "jobs";

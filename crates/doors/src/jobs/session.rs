@@ -3,6 +3,7 @@
 use super::job::{Job, Step, Workflow};
 use countersign_core::digest::{Digest, Parts};
 use countersign_core::ids::ReviewId;
+use countersign_core::submission::Material;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -25,6 +26,9 @@ pub enum Happened {
         step: String,
         outputs: Outputs,
         arguments: Digest,
+        /// What the files held; none in old ledgers.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        contents: Option<Digest>,
         gate: Gate,
     },
     WentBack {
@@ -93,6 +97,7 @@ pub struct Done {
     pub outputs: Outputs,
     /// The digest of the call that handed it in.
     pub arguments: Digest,
+    pub contents: Option<Digest>,
     pub gate: Gate,
     pub delivered: bool,
 }
@@ -122,6 +127,19 @@ pub fn arguments(outputs: &Outputs, notes: Option<&str>) -> Digest {
     parts.maybe(notes).digest()
 }
 
+/// The digest of what files hold, by their paths.
+pub fn contents<'a>(files: impl Iterator<Item = &'a Material>) -> Digest {
+    let mut files: Vec<_> = files.map(|file| (file.path.as_str(), file.digest.as_str())).collect();
+    files.sort_unstable();
+    files.dedup();
+    let mut parts = Parts::new("finished_step/contents/1");
+    parts.count(files.len());
+    for (path, digest) in files {
+        parts.text(path).text(digest);
+    }
+    parts.digest()
+}
+
 impl Session {
     pub fn apply(&mut self, event: &Happened) {
         self.n += 1;
@@ -138,11 +156,12 @@ impl Session {
                     aborted: None,
                 });
             }
-            Happened::StepFinished { frame, step, outputs, arguments, gate } => {
+            Happened::StepFinished { frame, step, outputs, arguments, contents, gate } => {
                 let Some(found) = self.frame_mut(*frame) else { return };
                 let agent = found.agent.clone();
                 let (outputs, arguments) = (outputs.clone(), arguments.clone());
-                let done = Done { outputs, arguments, gate: gate.clone(), delivered: false };
+                let (contents, gate) = (contents.clone(), gate.clone());
+                let done = Done { outputs, arguments, contents, gate, delivered: false };
                 found.done.insert(step.clone(), done);
                 self.last.insert(agent, (*frame, step.clone()));
             }
@@ -193,6 +212,11 @@ impl Session {
         self.current(agent).is_ok()
     }
 
+    /// Whether a call of an agent may be one that was answered before: its files decide.
+    pub fn may_repeat(&self, agent: &str, arguments: &Digest) -> bool {
+        self.same(agent, arguments).is_some()
+    }
+
     /// Whether the answer to this call of an agent was not delivered.
     pub fn has_lost(&self, agent: &str, arguments: &Digest) -> bool {
         let same = self.same(agent, arguments);
@@ -203,19 +227,21 @@ impl Session {
         self.frames.iter().any(Frame::is_active)
     }
 
-    /// The step that a call is about. It may name the step; the outputs are given.
+    /// The step that a call is about. It may name the step; the outputs are given, and what their files hold now.
     pub fn about(
         &self,
         agent: &str,
         named: Option<&str>,
         outputs: &Outputs,
-        arguments: &Digest,
+        (arguments, now): (&Digest, Option<&Digest>),
     ) -> Result<About, NotTaken> {
         let again = |(frame, step): &(u32, String)| About { frame: *frame, step: step.clone(), again: true };
         let same = self.same(agent, arguments);
         let same = same.as_ref().filter(|(_, step)| named.is_none_or(|named| named == step));
-        // The answer was not delivered, and this is the same call again.
-        if let Some(lost) = same.filter(|last| self.done(last).is_some_and(|done| !done.delivered)) {
+        let is_same = |done: &Done| done.contents.is_none() || done.contents.as_ref() == now;
+        // The answer was not delivered, and this is the same call with the same files again.
+        let is_lost = |done: &Done| !done.delivered && is_same(done);
+        if let Some(lost) = same.filter(|last| self.done(last).is_some_and(is_lost)) {
             return Ok(again(lost));
         }
         let frame = match self.current(agent) {
@@ -260,12 +286,13 @@ impl Session {
         frame: u32,
         step: &str,
         outputs: Outputs,
-        arguments: Digest,
+        (arguments, contents): (Digest, Digest),
         gate: Gate,
     ) -> Option<Happened> {
         let found = self.frame(frame).filter(|frame| frame.is_active())?;
         found.open_steps().iter().find(|known| known.id == step)?;
-        Some(Happened::StepFinished { frame, step: step.to_owned(), outputs, arguments, gate })
+        let (step, contents) = (step.to_owned(), Some(contents));
+        Some(Happened::StepFinished { frame, step, outputs, arguments, contents, gate })
     }
 
     pub fn go_to(&self, agent: &str, step: &str) -> Result<Happened, NotTaken> {

@@ -1,8 +1,10 @@
 //! Every change of a phase's state: in the file under its lock, then in the ledger. The file owns items, statuses and
 //! the round; the ledger who ruled, what was accepted, and the content that passed. It also records changes by others.
 
+use super::asking;
 use super::file::{FileError, Loaded, Locked, StateDir};
 use super::item::{Item, Status};
+use super::material::Materials;
 use super::on_record::{KnownItem, Note, OnRecord, passed_digests};
 use super::phase::Phase;
 use super::state::State;
@@ -14,6 +16,7 @@ use countersign_core::review::Actor;
 use countersign_core::text::counted;
 use countersign_engine::fresh::now_ms;
 use countersign_engine::ledger::{self, Ledger, LedgerError};
+use countersign_engine::workspace::Root;
 use std::collections::HashMap;
 use std::path::PathBuf;
 use thiserror::Error;
@@ -89,26 +92,30 @@ impl Qr {
         may.then_some(()).ok_or(QrError::PeopleOnly(refused))
     }
 
-    /// Records a ruling, of a review or of the caller. `digest` is that of the file the ruling is about.
+    /// Records the ruling of a review that began in a round; `content` is the digest of what it is about.
+    pub async fn record_reviewed(
+        &self,
+        id: &str,
+        ruling: &Ruling,
+        (round, content): (u32, Option<Digest>),
+        by: &Actor,
+    ) -> Result<State, QrError> {
+        self.change(|state| recorded(state, id, ruling, (Some(round), content.as_ref()), (true, by))).await
+    }
+
+    /// Records the ruling of the caller, about the content that is there now. A ruling of another round than the present
+    /// one is refused.
     pub async fn record(
         &self,
         id: &str,
         ruling: &Ruling,
-        digest: Option<Digest>,
-        (review, by): (bool, &Actor),
+        round: Option<u32>,
+        by: &Actor,
     ) -> Result<State, QrError> {
+        let shown = self.shown().await;
         self.change(|state| {
-            transition::record(state, id, ruling)?;
-            let status = ruling.status();
-            Ok(Note::Recorded {
-                item: id.to_owned(),
-                status: status.name().to_owned(),
-                round: state.iteration,
-                scope_digest: digest.clone().filter(|_| status == Status::Pass),
-                failed_digest: digest.filter(|_| status == Status::Fail),
-                review,
-                by: by.clone(),
-            })
+            let content = self.content(state.find(id)?, shown.as_ref());
+            recorded(state, id, ruling, (round, content.as_ref()), (false, by))
         })
         .await
     }
@@ -129,10 +136,10 @@ impl Qr {
     pub async fn fixed(&self, files: &[String], by: &Actor) -> Result<(State, Fixed), QrError> {
         let locked = self.dir.lock(self.phase)?;
         let before = locked.require()?;
-        let passed = passed_digests(&self.notes().await?);
+        let known = (passed_digests(&self.notes().await?), self.shown().await);
         let mut state = before.state.clone();
         let fixed = transition::fixed(&mut state, &self.policy, !files.is_empty(), |item| {
-            self.touched(item, files, &passed)
+            self.touched(item, files, &known)
         })?;
         if fixed == Fixed::default() {
             return Ok((state, fixed));
@@ -147,16 +154,61 @@ impl Qr {
         Ok((state, fixed))
     }
 
-    /// Whether a fix changed the file of an item. Only a file with the digest that passed is known to be unchanged.
-    fn touched(&self, item: &Item, files: &[String], passed: &HashMap<String, Digest>) -> Touched {
-        if item.scope.names_one_of(&self.root, files) {
+    /// Opens items again whose content changed since they passed, with `unknown` also those whose content then is not
+    /// known. It begins no round: only a recorded fix does.
+    pub async fn reopen(&self, unknown: bool, by: &Actor) -> Result<Vec<String>, QrError> {
+        let locked = self.dir.lock(self.phase)?;
+        let before = locked.require()?;
+        let known = (passed_digests(&self.notes().await?), self.shown().await);
+        let mut state = before.state.clone();
+        let reopened = transition::reopen(&mut state, |item| match self.touched(item, &[], &known) {
+            Touched::Yes => true,
+            Touched::No => false,
+            Touched::Unknown => unknown && !item.accepted,
+        });
+        if !reopened.is_empty() {
+            let (round, files, by) = (state.iteration, vec![], by.clone());
+            let note = Note::Fixed { round, reopened: reopened.clone(), files, by };
+            self.write(&locked, Some(&before), &state, note).await?;
+        }
+        Ok(reopened)
+    }
+
+    /// Whether a fix changed the content of an item. Only one with the digest that passed is known to be unchanged.
+    fn touched(
+        &self,
+        item: &Item,
+        files: &[String],
+        (passed, shown): &(HashMap<String, Digest>, Option<Materials>),
+    ) -> Touched {
+        // A reviewer of everything may have looked at any file.
+        let is_named = item.scope.names_one_of(&self.root, files);
+        if is_named || item.scope.shows_everything() && !files.is_empty() {
             return Touched::Yes;
         }
-        match (passed.get(&item.id), item.scope.file_digest(&self.root)) {
+        let now = self.content(item, shown.as_ref());
+        match (passed.get(&item.id), now) {
             (Some(then), Some(now)) if *then == now => Touched::No,
             (Some(_), Some(_)) => Touched::Yes,
+            // What it was about is gone.
+            (Some(_), None) if item.scope.file().is_some() => Touched::Yes,
             _ => Touched::Unknown,
         }
+    }
+
+    /// The digest of what an item is about, as it is now: of its file, or of what its scope shows of the artifacts.
+    fn content(&self, item: &Item, shown: Option<&Materials>) -> Option<Digest> {
+        match item.scope.file() {
+            Some(_) => item.scope.file_digest(&self.root),
+            None => shown?.content(&item.scope),
+        }
+    }
+
+    /// The artifacts as they are now; none where they cannot be read.
+    async fn shown(&self) -> Option<Materials> {
+        let known = asking::remembered(self).await.ok()?;
+        let artifacts = asking::read(&Root::new(&self.root).ok()?, &known.paths).ok()?;
+        Materials::new(artifacts).ok()
     }
 
     pub(super) async fn notes(&self) -> Result<Vec<ledger::Note>, QrError> {
@@ -164,10 +216,6 @@ impl Qr {
     }
 
     /// The files that changed since an item about them passed or was accepted.
-    pub async fn changed(&self) -> Result<Vec<String>, QrError> {
-        Ok(self.changed_in(&self.dir.require(self.phase)?.state, &self.notes().await?))
-    }
-
     fn changed_in(&self, state: &State, notes: &[ledger::Note]) -> Vec<String> {
         let passed = passed_digests(notes);
         // Many items may be about one file, which is read once.
@@ -213,13 +261,14 @@ impl Qr {
         if !by.may_decide() {
             return Err(QrError::PeopleOnly("only a person may accept an item"));
         }
+        let shown = self.shown().await;
         self.change(|state| {
             transition::accept(state, id, reason)?;
             Ok(Note::Accepted {
                 item: id.to_owned(),
                 reason: reason.trim().to_owned(),
                 round: state.iteration,
-                scope_digest: state.find(id)?.scope.file_digest(&self.root),
+                scope_digest: self.content(state.find(id)?, shown.as_ref()),
                 by: by.clone(),
             })
         })
@@ -288,6 +337,26 @@ impl Qr {
         transaction.commit().await?;
         Ok(())
     }
+}
+
+fn recorded(
+    state: &mut State,
+    id: &str,
+    ruling: &Ruling,
+    (round, content): (Option<u32>, Option<&Digest>),
+    (review, by): (bool, &Actor),
+) -> Result<Note, Refused> {
+    transition::record(state, id, ruling, round)?;
+    let status = ruling.status();
+    Ok(Note::Recorded {
+        item: id.to_owned(),
+        status: status.name().to_owned(),
+        round: state.iteration,
+        scope_digest: content.filter(|_| status == Status::Pass).cloned(),
+        failed_digest: content.filter(|_| status == Status::Fail).cloned(),
+        review,
+        by: by.clone(),
+    })
 }
 
 fn is_untouched(state: &State) -> bool {

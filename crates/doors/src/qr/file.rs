@@ -5,7 +5,7 @@ use super::phase::{Phase, file_name};
 use super::state::{HINT, State};
 use countersign_core::digest::Digest;
 use countersign_engine::private;
-use countersign_engine::workspace::write_atomically;
+use countersign_engine::workspace::{remove_unfinished, write_atomically};
 use countersign_engine::yaml::{Diagnostic, FileBytes, Source, read_at_most};
 use std::fs::{File, TryLockError};
 use std::io::{self, ErrorKind};
@@ -88,7 +88,9 @@ impl StateDir {
 
     /// The state of a phase; none where it has no file yet. Needs no lock: a file is replaced whole.
     pub fn read(&self, phase: Phase) -> Result<Option<Loaded>, FileError> {
-        read_state(&self.file(phase)?)
+        let file = self.file(phase)?;
+        remove_unfinished(&file);
+        read_state(&file)
     }
 
     pub fn require(&self, phase: Phase) -> Result<Loaded, FileError> {

@@ -52,6 +52,18 @@ impl Materials {
         parts.digest()
     }
 
+    /// The digest of what a scope shows of the artifacts. None where it names a file, or shows nothing.
+    pub(super) fn content(&self, scope: &Scope) -> Option<Digest> {
+        match self.shows(scope, &|_| false).ok()? {
+            Shows::Everything => {
+                let artifacts = self.artifacts.iter();
+                Some(content_of(artifacts.map(|one| (one.path.clone(), Digest::of(one.text.as_bytes())))))
+            }
+            Shows::Part(part) => Some(content_of([(part.name(), Digest::of(part.text.as_bytes()))])),
+            Shows::File(_) => None,
+        }
+    }
+
     /// What a scope shows; `exists` says whether there is a file at a path.
     pub(super) fn shows<'m>(
         &'m self,
@@ -65,8 +77,7 @@ impl Materials {
             false => Err(format!("there is no file {}", quoted(path))),
         };
         match scope.part() {
-            _ if scope.is_macro() => self.everything(),
-            Some(("function" | "component", _)) => self.everything(),
+            _ if scope.shows_everything() => self.everything(),
             Some(("file", rest)) => file(scope.file().unwrap_or(rest)),
             Some((kind, name)) => match Kind::named(kind) {
                 Some(kind) => self.plan.find(kind, name).map(Shows::Part),
@@ -98,6 +109,18 @@ impl Materials {
 }
 
 const NOWHERE_MAX: usize = 20;
+
+/// The digest of shown texts, by their names.
+pub(super) fn content_of(files: impl IntoIterator<Item = (String, Digest)>) -> Digest {
+    let mut files: Vec<(String, Digest)> = files.into_iter().collect();
+    files.sort();
+    let mut parts = Parts::new("qr content/1");
+    parts.count(files.len());
+    for (name, digest) in &files {
+        parts.text(name).text(digest.as_str());
+    }
+    parts.digest()
+}
 
 pub fn meant(scope: &Scope, shows: Shows<'_>) -> String {
     match (shows, scope.lines()) {

@@ -26,7 +26,7 @@ pub use file::{FileError, Loaded, StateDir, read_state};
 pub use item::{Item, Status};
 pub use material::Materials;
 pub use modules::{FOLDER as MODULES_FOLDER, Modules};
-pub use next::{Here, shell_word};
+pub use next::{Here, next_line, shell_word};
 pub use on_record::OnRecord;
 pub use phase::Phase;
 pub use state::State;

@@ -42,6 +42,11 @@ impl Scope {
         self.0 == WHOLE
     }
 
+    /// Whether all artifacts are shown for it, also where it names a part of them that is somewhere inside.
+    pub fn shows_everything(&self) -> bool {
+        self.is_macro() || matches!(self.part(), Some(("function" | "component", _)))
+    }
+
     /// The kind of the part it names, such as `milestone`, and the part's name.
     pub fn part(&self) -> Option<(&str, &str)> {
         self.0.split_once(':').map(|(kind, name)| (kind.trim(), name.trim()))

@@ -42,7 +42,7 @@ pub fn decompose_complete(state: &State, here: &Here) -> String {
     for item in &state.items {
         out.push_str(&format!("- {}: {} (scope: {})\n", item.id, short(&item.check), item.scope));
     }
-    out + &format!("\n{}\n", here.verify())
+    out + &format!("\n{}\n", here.verify(state))
 }
 
 /// `7 total, 5 PASS, 2 FAIL`, and the number of open items unless that is 0.
@@ -193,7 +193,7 @@ pub fn execute_failed(state: &State, policy: &GatePolicy, here: &Here) -> String
 
 pub fn recorded(state: &State, id: &str, policy: &GatePolicy, here: &Here) -> String {
     let status = state.item(id).map_or(Status::Todo, |item| item.status).name();
-    let next = if gate(state, policy).open.is_empty() { here.gate() } else { here.verify() };
+    let next = if gate(state, policy).open.is_empty() { here.gate() } else { here.verify(state) };
     format!("Recorded: {id} {status}\nItems: {}\n\n{next}\n", counts(state))
 }
 

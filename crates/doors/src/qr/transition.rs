@@ -56,6 +56,8 @@ pub enum Refused {
     AlreadyPassed(String),
     #[error("{0} was accepted by a person")]
     AlreadyAccepted(String),
+    #[error("the ruling is about round {given}, but the phase is in round {now}")]
+    OtherRound { given: u32, now: u32 },
     #[error("an acceptance needs a reason")]
     NoReason,
     #[error("round {round} of {ceiling} was the last one")]
@@ -78,7 +80,16 @@ fn gate_item(item: &Item) -> GateItem<'_> {
     GateItem { id: &item.id, severity: item.severity, standing, failures: item.fail_count }
 }
 
-pub(super) fn record(state: &mut State, id: &str, ruling: &Ruling) -> Result<(), Refused> {
+/// Records a ruling. `round` is the one in which its verifier was started, where it is known.
+pub(super) fn record(
+    state: &mut State,
+    id: &str,
+    ruling: &Ruling,
+    round: Option<u32>,
+) -> Result<(), Refused> {
+    if let Some(given) = round.filter(|given| *given != state.iteration) {
+        return Err(Refused::OtherRound { given, now: state.iteration });
+    }
     let item = state.find_mut(id)?;
     if item.accepted && item.status != Status::Pass {
         return Err(Refused::AlreadyAccepted(id.to_owned()));
@@ -133,23 +144,30 @@ pub(super) fn fixed(
         state.iteration = state.iteration.saturating_add(1);
     }
     let threshold = policy.threshold(state.iteration);
-    let mut reopened = vec![];
-    for item in &mut state.items {
-        let again = match (item.status, item.accepted) {
-            (Status::Fail, false) => item.severity >= threshold,
-            (Status::Pass, _) => touched(item) != Touched::No,
-            (_, true) => touched(item) == Touched::Yes,
-            (Status::Todo, false) => false,
-        };
-        if again {
-            item.status = Status::Todo;
-            item.finding = None;
-            item.accepted = false;
-            item.acceptance_reason = None;
-            reopened.push(item.id.clone());
-        }
-    }
+    let reopened = open_again(state, |item| match (item.status, item.accepted) {
+        (Status::Fail, false) => item.severity >= threshold,
+        (Status::Pass, _) => touched(item) != Touched::No,
+        (_, true) => touched(item) == Touched::Yes,
+        (Status::Todo, false) => false,
+    });
     Ok(Fixed { next_round, reopened })
+}
+
+/// Opens settled items again whose content changed. No round begins: no fix was recorded.
+pub(super) fn reopen(state: &mut State, is_changed: impl Fn(&Item) -> bool) -> Vec<String> {
+    open_again(state, |item| (item.status == Status::Pass || item.accepted) && is_changed(item))
+}
+
+fn open_again(state: &mut State, again: impl Fn(&Item) -> bool) -> Vec<String> {
+    let mut reopened = vec![];
+    for item in state.items.iter_mut().filter(|item| again(item)) {
+        item.status = Status::Todo;
+        item.finding = None;
+        item.accepted = false;
+        item.acceptance_reason = None;
+        reopened.push(item.id.clone());
+    }
+    reopened
 }
 
 fn refuse_stopped(state: &State, policy: &GatePolicy) -> Result<(), Refused> {

@@ -109,6 +109,7 @@ impl TaskRun<'_> {
 
     async fn agent(&mut self) -> Result<(), Halt> {
         self.check_stop()?;
+        self.check_ready().await?;
         self.check_budget().await?;
         self.stage(Stage::Agent);
         self.log.heading(&format!("agent ({})", self.worker.name()));
@@ -219,6 +220,9 @@ impl TaskRun<'_> {
         if let Some(findings) = judging::findings_text(review, judged.fixed) {
             self.log.write(format!("{findings}\n").as_bytes());
         }
+        for text in judging::passing_texts(review) {
+            self.log.write(format!("{text}\n").as_bytes());
+        }
         let issues = judging::issues(review, judged.fixed);
         self.say(ProgressEvent::Judged { task: self.task.id.clone(), verdict, issues });
         if review.state == State::AwaitingPerson {
@@ -248,7 +252,7 @@ impl TaskRun<'_> {
         }
         let (review, fixed) = (&judged.stored.review, judged.fixed);
         let (task, name) = (self.task.id.clone(), self.task.name.clone());
-        let (issues, verdict) = (judging::issues(review, fixed), judging::verdict_words(review, fixed));
+        let (issues, verdict) = (judging::issues(review, fixed), judging::gate_words(review, fixed));
         let shown = GateSummary { task, name, issues, verdict };
         let diff: String = judged.change.files.iter().map(|file| file.patch.as_str()).collect();
         let folder = self.repo.folder(&self.checkpoint.place);
@@ -271,7 +275,8 @@ impl TaskRun<'_> {
         let is_advisory = self.settings.config.review_policy == ReviewPolicy::Advisory;
         let words = || judging::verdict_words(&judged.stored.review, judged.fixed);
         let (failure, status) = match outcome {
-            Outcome::Passed if judged.fixed => return ready(ReviewStatus::Fixed),
+            // A person's approval makes it passed.
+            Outcome::Passed if judged.fixed && !judged.is_decided() => return ready(ReviewStatus::Fixed),
             Outcome::Passed | Outcome::Overridden => return ready(ReviewStatus::Passed),
             Outcome::Skipped => return ready(ReviewStatus::Skipped),
             Outcome::AwaitingPerson => return Err(Halt::Awaits(judged.review().clone())),
@@ -290,10 +295,11 @@ impl TaskRun<'_> {
             Outcome::Stopped(Stop::Rejected) => {
                 let reason = judged.stored.review.decisions.last().map(|decision| decision.reason.clone());
                 let words = format!("a person rejected it: {}", reason.unwrap_or_default());
+                let words = with_findings(words, judged);
                 (Failure::for_good(ErrorCode::ReviewRejected, words, outcome), ReviewStatus::Rejected)
             }
             outcome => {
-                let words = format!("the review ended: {outcome}");
+                let words = with_findings(format!("the review ended: {outcome}"), judged);
                 (Failure::for_good(review_failed(), words, outcome), ReviewStatus::Failed)
             }
         };
@@ -321,13 +327,17 @@ fn fix_reason(judged: &Judged) -> Option<String> {
 }
 
 fn needs_work(judged: &Judged, person: Option<String>) -> Failure {
-    let findings = judging::findings_text(&judged.stored.review, judged.fixed);
-    let findings = findings.unwrap_or_else(|| "no findings".to_owned());
-    let (error, retry) = match person {
-        Some(reason) => (format!("a person sent it back: {reason}\n{findings}"), Retry::Granted),
-        None => (format!("the review found:\n{findings}"), Retry::WhileLeft),
+    let (words, retry) = match person {
+        Some(reason) => (format!("a person sent it back: {reason}"), Retry::Granted),
+        None => ("the review found:".to_owned(), Retry::WhileLeft),
     };
-    Failure { retry, ..Failure::of_work(review_failed(), error) }
+    Failure { retry, ..Failure::of_work(review_failed(), with_findings(words, judged)) }
+}
+
+/// Words for people and for the next agent, with what was found.
+fn with_findings(words: String, judged: &Judged) -> String {
+    let findings = judging::findings_text(&judged.stored.review, judged.fixed);
+    format!("{words}\n{}", findings.as_deref().unwrap_or("no findings"))
 }
 
 fn no_verdict(words: &str, why: NoVerdict) -> Failure {

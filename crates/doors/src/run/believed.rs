@@ -27,6 +27,8 @@ pub(super) struct Believed {
     defined: Option<TaskList>,
     /// The tip of the main branch after our last merge.
     main: Option<String>,
+    /// The tip of the main branch when the run began, where tasks are merged into another one.
+    trunk: Option<String>,
     is_loaded: bool,
 }
 
@@ -37,7 +39,7 @@ pub(super) fn main_moved() -> ErrorCode {
 impl Repo {
     /// The tasks that are done at the trusted commit: the tip of the main branch, for a run when it begins.
     pub async fn trusted_done(&self, layout: &Layout) -> HashSet<String> {
-        let Ok(tip) = self.main_tip().await else { return HashSet::new() };
+        let Ok(Some(tip)) = self.tip(self.trunk()).await else { return HashSet::new() };
         let name = layout.tasks_name();
         let bytes = self.git.file_at(&tip, &name).await.ok().flatten();
         let text = bytes.and_then(|bytes| String::from_utf8(bytes).ok());
@@ -77,9 +79,13 @@ impl Run {
     pub(super) async fn begin_record(&self) -> Result<(), RunError> {
         let list = self.list().await?;
         let main = self.repo.main_tip().await.ok();
+        let trunk = match &self.repo.trunk {
+            Some(trunk) => self.repo.tip(trunk).await?,
+            None => None,
+        };
         let is_seen = {
             let mut believed = self.believed.lock().await;
-            believed.main = main;
+            (believed.main, believed.trunk) = (main, trunk);
             believed.defined = Some(list.clone());
             believed.record.is_seen()
         };
@@ -164,17 +170,33 @@ impl Run {
         if known == tip || !self.settings.uses_branches() {
             return Ok(None);
         }
-        let commits = self.unjudged(&known, tip).await.unwrap_or_default();
+        Ok(Some(self.moved_words(&self.repo.main, &known, tip).await))
+    }
+
+    async fn moved_words(&self, branch: &str, known: &str, tip: &str) -> String {
+        let commits = self.unjudged(known, tip).await.unwrap_or_default();
         let commits = if commits.is_empty() { short(tip).to_owned() } else { commits.join("; ") };
-        Ok(Some(format!(
-            "`{}` was moved during the run, and not by this run: {commits}. Check these commits, then run the command again",
-            self.repo.main
-        )))
+        format!(
+            "`{branch}` was moved during the run, and not by this run: {commits}. Check these commits, then run the command again"
+        )
+    }
+
+    /// The same of a main branch that no task is merged into.
+    async fn trunk_trouble(&self) -> Result<Option<String>, RunError> {
+        let known = self.believed.lock().await.trunk.clone();
+        let (Some(trunk), Some(known)) = (&self.repo.trunk, known) else { return Ok(None) };
+        match self.repo.tip(trunk).await? {
+            Some(tip) if tip != known => Ok(Some(self.moved_words(trunk, &known, &tip).await)),
+            _ => Ok(None),
+        }
     }
 
     pub(super) async fn check_main(&self) -> Result<Option<String>, RunError> {
         // A merge under way checks it itself.
         let Ok(_alone) = self.merging.try_lock() else { return Ok(None) };
+        if let Some(words) = self.trunk_trouble().await? {
+            return Ok(Some(words));
+        }
         match self.repo.main_tip().await {
             Ok(tip) => self.main_trouble(&tip).await,
             Err(_) => Ok(None),

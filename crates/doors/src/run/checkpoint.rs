@@ -99,6 +99,16 @@ impl Checkpoint {
         }
     }
 
+    /// Which attempt it is of those that count.
+    pub fn counted(&self) -> u32 {
+        self.attempt.saturating_sub(self.allowance)
+    }
+
+    /// The same with all attempts left.
+    pub fn with_all_attempts(self) -> Self {
+        Self { allowance: self.attempt.saturating_sub(1), ..self }
+    }
+
     /// A conflict with what other tasks merged costs no attempt, up to `most` times.
     pub fn forgive_conflict(&mut self, most: u32) {
         if self.conflicts < most {

@@ -7,14 +7,15 @@ use super::settings::seconds;
 use super::state::ErrorCode;
 use super::task::TaskRun;
 use countersign_core::progress::{ProgressEvent, Stage};
+use countersign_core::prompt::TEST_BYTES_MAX;
 use countersign_core::text::cut;
 use countersign_engine::config::TestsIn;
 use countersign_engine::shell::{CommandResult, End};
 use countersign_engine::tested::{IN_WORK, TestCommand, TestRun, TestRunError};
 
-/// The most output of a failed command in the prompt of the next attempt, and of a command in a checkpoint.
+/// The most output of a failed command in the prompt of the next attempt, and of lint in a checkpoint.
 pub(super) const ERROR_BYTES: usize = 8 * 1024;
-const OUTPUT_BYTES: usize = 16 * 1024;
+const LINT_BYTES: usize = 16 * 1024;
 
 impl From<TestRunError> for Halt {
     fn from(error: TestRunError) -> Self {
@@ -76,7 +77,7 @@ impl TaskRun<'_> {
             End::Cancelled => return Err(Halt::Stopped),
             End::Failed(_) if !self.settings.config.lint_blocking => {
                 let lines = format!("`{lint}` reported problems:\n{}", result.output.trim());
-                self.checkpoint.lint = Some(cut(&lines, OUTPUT_BYTES).to_owned());
+                self.checkpoint.lint = Some(cut(&lines, LINT_BYTES).to_owned());
             }
             End::Failed(_) | End::TimedOut => {
                 let error = result.trouble(&format!("`{lint}`"), ERROR_BYTES);
@@ -107,7 +108,8 @@ impl TaskRun<'_> {
                 format!("({IN_WORK})\n")
             }
         };
-        self.checkpoint.tests = Some(cut(&format!("{note}{}", result.output), OUTPUT_BYTES).to_owned());
+        let shown = result.shown(TEST_BYTES_MAX - note.len());
+        self.checkpoint.tests = Some(format!("{note}{shown}"));
         match result.end {
             End::Passed => Ok(()),
             End::Cancelled => Err(Halt::Stopped),

@@ -35,6 +35,7 @@ impl Line {
 const WIDTH: usize = 39;
 pub const INVALID: &str = "Invalid choice. Use: a, r, f, or s";
 pub const CHOICES: &str = "  [a]pprove  [r]eject  [f]ix-and-retry  [s]kip";
+pub const MORE_CHOICES: &str = "  [d]iff  [e]dit  · a reason goes behind a colon, as in r: TEXT";
 pub const PROMPT: &str = "> ";
 
 pub fn lines(shown: &GateSummary) -> Vec<Line> {
@@ -51,6 +52,7 @@ pub fn lines(shown: &GateSummary) -> Vec<Line> {
         Line::Plain(format!("Verdict: {}", visible_line(&shown.verdict))),
         Line::Plain(String::new()),
         Line::Plain(CHOICES.to_owned()),
+        Line::Plain(MORE_CHOICES.to_owned()),
     ]);
     lines
 }
@@ -60,22 +62,27 @@ pub fn issue_line(issue: &Issue) -> String {
     format!("  {}: {}{place}", severity_word(issue.severity), visible_line(&issue.text))
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Choice {
-    Decide(Verb),
+    /// With the reason, where one was typed.
+    Decide(Verb, Option<String>),
     Diff,
     Edit,
     Invalid,
 }
 
 pub fn choice(typed: &str) -> Choice {
-    match typed.trim().to_lowercase().as_str() {
-        "a" | "approve" => Choice::Decide(Verb::Approve),
-        "r" | "reject" => Choice::Decide(Verb::Reject),
-        "f" | "fix" => Choice::Decide(Verb::Fix),
-        "s" | "skip" => Choice::Decide(Verb::Skip),
-        "d" | "diff" => Choice::Diff,
-        "e" | "edit" => Choice::Edit,
+    let (word, reason) = match typed.split_once(':') {
+        Some((word, reason)) => (word, Some(reason.trim().to_owned()).filter(|reason| !reason.is_empty())),
+        None => (typed, None),
+    };
+    match (word.trim().to_lowercase().as_str(), reason) {
+        ("a" | "approve", reason) => Choice::Decide(Verb::Approve, reason),
+        ("r" | "reject", reason) => Choice::Decide(Verb::Reject, reason),
+        ("f" | "fix", reason) => Choice::Decide(Verb::Fix, reason),
+        ("s" | "skip", reason) => Choice::Decide(Verb::Skip, reason),
+        ("d" | "diff", None) => Choice::Diff,
+        ("e" | "edit", None) => Choice::Edit,
         _ => Choice::Invalid,
     }
 }
@@ -114,7 +121,8 @@ mod tests {
 Verdict: REVIEW_FIXED (auto-fixed 1 issue)
 
   [a]pprove  [r]eject  [f]ix-and-retry  [s]kip";
-        assert_eq!(text.join("\n"), expected);
+        let (more, drawn) = text.split_last().unwrap();
+        assert_eq!((drawn.join("\n").as_str(), more.as_str()), (expected, MORE_CHOICES));
     }
 
     #[test]
@@ -146,9 +154,12 @@ Verdict: REVIEW_FIXED (auto-fixed 1 issue)
             ("s", Verb::Skip),
             ("skip", Verb::Skip),
         ] {
-            assert_eq!(choice(typed), Choice::Decide(verb), "{typed}");
+            assert_eq!(choice(typed), Choice::Decide(verb, None), "{typed}");
         }
-        for typed in ["", "x", "aa", "yes", "a r", "ap"] {
+        for (typed, reason) in [("r: it leaks: see a.rs\n", Some("it leaks: see a.rs")), ("Reject :", None)] {
+            assert_eq!(choice(typed), Choice::Decide(Verb::Reject, reason.map(str::to_owned)), "{typed}");
+        }
+        for typed in ["", "x", "aa", "yes", "a r", "ap", ": a", "d: x", "a b: c"] {
             assert_eq!(choice(typed), Choice::Invalid, "{typed}");
         }
     }

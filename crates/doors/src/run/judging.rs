@@ -13,19 +13,17 @@ use countersign_core::digest::{Digest, Parts};
 use countersign_core::ids::ReviewId;
 use countersign_core::judge::{Finding, RoundEnd};
 use countersign_core::outcome::Outcome;
-use countersign_core::policy::{Attempts, Policy};
+use countersign_core::policy::{Attempts, COUNTED_BY_DOOR, Policy};
 use countersign_core::progress::{Issue, ProgressEvent};
 use countersign_core::prompt::{RunContext, Sections};
 use countersign_core::review::{Review, Verb};
 use countersign_core::rule::Rule;
+use countersign_core::text::counted;
 use countersign_engine::engine::{Engine, Planner, Request, SubmittedChange, Ticket};
 use countersign_engine::ledger::Stored;
 use countersign_engine::workspace::{self, Change, ChangeError, ChangeWanted, Root, UNFINISHED};
 use std::path::Path;
 use std::pin::Pin;
-
-/// The run counts attempts, so the number of rounds never stops a review.
-const ROUNDS_MAX: u32 = 100;
 
 #[derive(Clone)]
 pub struct Judging {
@@ -39,8 +37,19 @@ pub struct Judging {
     pub planner: Planner,
 }
 
+/// Why no reviewer can be asked.
+#[derive(Debug)]
+pub struct NoReviewer {
+    pub words: String,
+    /// Whether a reviewer is configured, and is not there.
+    pub is_configured: bool,
+}
+
 /// Finds the configuration as of the base of a change, so that no change chooses its judge.
 pub trait ReviewConfigSource: Send + Sync {
+    /// Whether the questions can be asked. No reviewer is asked.
+    fn ready(&self, folder: &Path) -> Result<(), NoReviewer>;
+
     fn at<'a>(
         &'a self,
         base: &'a str,
@@ -124,6 +133,7 @@ impl TaskRun<'_> {
         let engine = self.engine.replanned(judging.planner);
         let checklist = task_prompt::checklist(self.task);
         let sections = Sections::of_run(&RunContext {
+            description: &self.task.description,
             checklist: &checklist,
             test_results: self.checkpoint.tests.as_deref(),
             lint_status: self.checkpoint.lint.as_deref(),
@@ -140,9 +150,10 @@ impl TaskRun<'_> {
         let request = Request {
             subject: self.layout.subject(&self.task.id),
             rules: judging.rules,
-            policy: Policy { attempts: Attempts::AtMost(ROUNDS_MAX), ..judging.policy },
+            policy: counted_by_run(judging.policy),
             outputs: vec![],
             files: vec![],
+            guidance_files: vec![],
             change: Some(SubmittedChange::new(change.clone(), self.left_out(), sections)),
             notes: Some(format!("{}: {}", self.task.id, self.task.name)),
             fresh: false,
@@ -195,6 +206,12 @@ impl TaskRun<'_> {
     }
 }
 
+/// In a run only `max_retries` stops a task, and the run counts them.
+fn counted_by_run(policy: Policy) -> Policy {
+    let attempts = Attempts::AtMost(COUNTED_BY_DOOR);
+    Policy { attempts, max_stalled_rounds: u32::MAX, unchanged_stops: false, ..policy }
+}
+
 /// Names what a change shows, whatever the other files of its base are.
 pub(super) fn difference(change: &Change) -> Digest {
     let mut parts = Parts::new("difference/1");
@@ -211,6 +228,19 @@ fn add_guidance(rule: &mut Rule, words: &str) {
         Some(own) => format!("{}\n\n{words}", own.trim_end()),
         None => words.to_owned(),
     });
+}
+
+/// What reviewers wrote about work that they let pass.
+pub(super) fn passing_texts(review: &Review) -> Vec<String> {
+    let Some(round) = review.round().filter(|round| round.end == Some(RoundEnd::Pass)) else { return vec![] };
+    let mut texts: Vec<String> = vec![];
+    for (reviewer, text) in round.assignments.iter().filter_map(|assignment| round.text_on(assignment)) {
+        let text = format!("{reviewer} wrote:\n{text}");
+        if !texts.contains(&text) {
+            texts.push(text);
+        }
+    }
+    texts
 }
 
 /// The findings for people, a free text by its lines; with what the reviewer fixed itself to let the review pass.
@@ -263,6 +293,15 @@ pub fn verdict_words(review: &Review, fixed: bool) -> String {
             format!("{}{detail}", end.words())
         }
         None => "under way".to_owned(),
+    }
+}
+
+/// The verdict at the gate, with how much the reviewer fixed itself.
+pub(super) fn gate_words(review: &Review, fixed: bool) -> String {
+    let words = verdict_words(review, fixed);
+    match fixes(review, fixed).iter().map(|text| of_text(text).len()).sum() {
+        0_usize => words,
+        fixed => format!("{words} (auto-fixed {})", counted(fixed, "issue", "issues")),
     }
 }
 

@@ -48,6 +48,11 @@ impl Layout {
         format!("spec/{}tasks.md", self.prefix)
     }
 
+    /// The branch of `integration_pr`.
+    pub fn integration_branch(&self) -> String {
+        format!("countersign/{}tasks", self.prefix)
+    }
+
     pub fn subject(&self, task: &str) -> Subject {
         Subject::new(super::DOOR, [self.tasks_name().as_str(), task])
     }

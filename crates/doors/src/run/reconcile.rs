@@ -71,6 +71,9 @@ impl Run {
         self.say(ProgressEvent::Warning(words));
         if task.status == Status::Todo {
             self.record(Entry::RunReopened { task: task.id.clone() }).await?;
+            if let Some(checkpoint) = Checkpoint::load(&self.state, &task.id).await? {
+                self.save(&task.id, &checkpoint.with_all_attempts()).await?;
+            }
         }
         Ok(self.state.set_status(&task.id, &to, &(self.now)()).await?)
     }

@@ -25,7 +25,10 @@ pub struct Repo {
     pub(super) lacks_symref_update: Arc<AtomicBool>,
     /// Held while worktrees are added, listed or removed: git reads an incomplete one as broken.
     worktrees: Arc<Mutex<()>>,
+    /// The branch that tasks are merged into.
     pub main: String,
+    /// The main branch, where tasks are merged into another one.
+    pub(super) trunk: Option<String>,
 }
 
 /// Where a task is worked on. A checkpoint is read as the first variant that fits.
@@ -55,6 +58,8 @@ pub enum RepoError {
     Git(#[from] GitError),
     #[error("the branch `{0}` has no commit: make a first one")]
     NoCommit(String),
+    #[error("git does not know in whose name it commits: set `user.name` and `user.email` with `git config`")]
+    NoIdentity,
     #[error("no main branch was found: set `main_branch`")]
     NoMain,
     #[error("`main_branch` is `{0}`, but this branch does not exist")]
@@ -90,7 +95,12 @@ impl Repo {
             lacks_symref_update: Arc::default(),
             worktrees: Arc::default(),
             main: main.name,
+            trunk: None,
         })
+    }
+
+    pub(super) fn root(&self) -> &Path {
+        &self.root
     }
 
     pub(super) fn at(&self, place: &WorkLocation) -> Git {

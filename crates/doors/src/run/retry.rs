@@ -30,10 +30,7 @@ impl Run {
     pub async fn begin_again(&self, task: &str, fresh: bool) -> Result<(), RunError> {
         match Checkpoint::load(&self.state, task).await? {
             Some(checkpoint) if fresh => self.repo.discard(&checkpoint.place).await?,
-            Some(checkpoint) => {
-                let allowance = checkpoint.attempt.saturating_sub(1);
-                self.save(task, &Checkpoint { allowance, ..checkpoint }).await?;
-            }
+            Some(checkpoint) => self.save(task, &checkpoint.with_all_attempts()).await?,
             None => {}
         }
         if fresh {

@@ -23,6 +23,7 @@ use std::path::PathBuf;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
+use tokio::sync::OnceCell;
 use tokio_util::sync::CancellationToken;
 
 pub struct RunParts {
@@ -48,6 +49,8 @@ pub struct Run {
     pub(super) believed: tokio::sync::Mutex<Believed>,
     pub(super) merging: tokio::sync::Mutex<()>,
     pub(super) spent_microusd: AtomicU64,
+    /// Set once everything was there that an agent's work needs.
+    pub(super) is_ready: OnceCell<()>,
     /// Never cancelled: the current step goes on when the run stops.
     pub(super) never: CancellationToken,
 }
@@ -112,6 +115,9 @@ pub enum RunError {
     Dirty(Vec<String>),
     #[error("there is no task `{0}`")]
     NoTask(String),
+    /// Something is missing without which no task can be done.
+    #[error("{0}")]
+    NotReady(String, Outcome),
 }
 
 impl RunError {
@@ -128,6 +134,7 @@ impl RunError {
         match self {
             Self::Engine(error) => error.outcome(),
             Self::Change(error) => error.outcome(),
+            Self::NotReady(_, outcome) => *outcome,
             Self::State(_) | Self::Io(..) | Self::Person(_) => Outcome::Internal,
             Self::Tasks(_) | Self::Repo(_) | Self::Configuration(_) | Self::Dirty(_) | Self::NoTask(_) => {
                 Outcome::Usage
@@ -147,16 +154,28 @@ pub(super) fn listed(files: &[String]) -> String {
 
 impl Run {
     pub async fn open(parts: RunParts) -> Result<Self, RunError> {
-        Ok(Self {
-            state: State::open(&parts.layout).await?,
+        let state = State::open(&parts.layout).await?;
+        Ok(Self::with(parts, state))
+    }
+
+    /// A run that only says what it would do: it makes and changes no file.
+    pub async fn open_to_look(parts: RunParts) -> Result<Self, RunError> {
+        let state = State::open_to_look(&parts.layout).await?;
+        Ok(Self::with(parts, state))
+    }
+
+    fn with(parts: RunParts, state: State) -> Self {
+        Self {
+            state,
             tasks: TaskFile::new(&parts.layout),
             environment: std::env::vars_os().collect(),
             believed: tokio::sync::Mutex::default(),
             merging: tokio::sync::Mutex::new(()),
             spent_microusd: AtomicU64::new(0),
+            is_ready: OnceCell::new(),
             never: CancellationToken::new(),
             parts,
-        })
+        }
     }
 
     pub(super) fn say(&self, happening: ProgressEvent) {

@@ -10,7 +10,7 @@ use super::state::{ErrorCode, Summary, TaskState};
 use super::task::TaskEnd;
 use super::tasks::{Status, Task, TaskList};
 use countersign_core::outcome::{Outcome, Stop};
-use countersign_core::progress::ProgressEvent;
+use countersign_core::progress::{ProgressEvent, Stage};
 use countersign_core::text::counted;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io;
@@ -72,10 +72,12 @@ impl Run {
     pub async fn run(self: &Arc<Self>, which: &Selection) -> Result<Results, RunError> {
         let mut results = Results::default();
         self.check_named(which)?;
+        self.prepare_integration().await?;
         self.begin_record().await?;
         self.reconcile().await?;
         if self.settings.at_once.is_none() {
             self.check_clean().await?;
+            self.enter_integration().await?;
         }
         let at_once = self.settings.at_once.unwrap_or(1).max(1);
         let mut running: JoinSet<(Task, Result<TaskEnd, RunError>)> = JoinSet::new();
@@ -87,19 +89,13 @@ impl Run {
                 results.stopped = self.left_in_folder().await?;
             }
             if results.stopped.is_none() {
-                self.begin(which, at_once, &mut begun, &mut running).await?;
+                let begins = self.begin(which, at_once, &mut begun, &mut running, &mut results.left).await;
+                self.or_end(begins, &mut running).await?;
             }
             let Some(ended) = running.join_next().await else { break };
             let (task, ended) =
                 ended.map_err(io::Error::other).map_err(RunError::io("a task ended unexpectedly"))?;
-            let end = match ended {
-                Ok(end) => end,
-                Err(error) => {
-                    self.stop.cancel();
-                    while running.join_next().await.is_some() {}
-                    return Err(error);
-                }
-            };
+            let end = self.or_end(ended, &mut running).await?;
             failures = match &end {
                 TaskEnd::Failed { .. } => failures + 1,
                 TaskEnd::Done { .. } => 0,
@@ -114,7 +110,23 @@ impl Run {
             results.ends.insert(task.id, end);
         }
         self.add_left(which, &mut results).await?;
+        self.leave_integration().await?;
         Ok(results)
+    }
+
+    /// An error ends the run after what is under way.
+    async fn or_end<T>(
+        &self,
+        done: Result<T, RunError>,
+        running: &mut JoinSet<(Task, Result<TaskEnd, RunError>)>,
+    ) -> Result<T, RunError> {
+        if done.is_err() {
+            self.stop.cancel();
+            while running.join_next().await.is_some() {}
+            // The error is told; that the main branch could not be checked out again is less.
+            let _ = self.leave_integration().await;
+        }
+        done
     }
 
     async fn begin(
@@ -123,6 +135,7 @@ impl Run {
         at_once: usize,
         begun: &mut HashSet<String>,
         running: &mut JoinSet<(Task, Result<TaskEnd, RunError>)>,
+        refused: &mut BTreeMap<String, Left>,
     ) -> Result<(), RunError> {
         if running.len() >= at_once || (*which == Selection::Next && !begun.is_empty()) {
             return Ok(());
@@ -132,11 +145,15 @@ impl Run {
         let mut next = self.decided(&list).await?;
         next.retain(|task| !begun.contains(&task.id) && is_selected(task, which));
         next.extend(self.candidates(&list, which, &known, begun).into_iter().cloned());
-        if *which == Selection::Next {
-            next.truncate(1);
-        }
-        for task in next.into_iter().take(at_once - running.len()) {
+        for task in next {
+            if running.len() >= at_once || (*which == Selection::Next && !running.is_empty()) {
+                break;
+            }
             begun.insert(task.id.clone());
+            if let Some(left) = self.refused(&task, known.get(&task.id)).await? {
+                refused.insert(task.id, left);
+                continue;
+            }
             let run = self.clone();
             running.spawn(async move {
                 let ended = run.task(&task).await;
@@ -144,6 +161,29 @@ impl Run {
             });
         }
         Ok(())
+    }
+
+    /// Why no agent is paid for a task: its attempts are used up, or its review is stopped. An agent is paid only where
+    /// everything else is there.
+    async fn refused(&self, task: &Task, known: Option<&Summary>) -> Result<Option<Left>, RunError> {
+        let checkpoint = Checkpoint::load(&self.state, &task.id).await?;
+        if checkpoint.as_ref().is_some_and(|checkpoint| checkpoint.stage != Stage::Agent) {
+            return Ok(None);
+        }
+        let most = self.settings.config.max_retries;
+        let has_failed = known.is_some_and(|known| known.state == TaskState::Failed);
+        if has_failed && checkpoint.is_some_and(|checkpoint| checkpoint.counted() > most) {
+            let words = format!("{} used up", counted(most, "attempt is", "attempts are"));
+            return Ok(Some(stopped(task, &words, Stop::AttemptsUsedUp)));
+        }
+        if let Some(review) = self.stopped_review(&task.id).await?
+            && let Some(Outcome::Stopped(why)) = review.standing()
+        {
+            let words = format!("its review {} is stopped ({})", review.id, Outcome::Stopped(why));
+            return Ok(Some(stopped(task, &words, why)));
+        }
+        self.check_ready().await?;
+        Ok(None)
     }
 
     /// Tasks that can run now. A failed task runs again only where it is named, and a rejected one not even then.
@@ -272,7 +312,7 @@ impl Run {
         let known = self.summaries().await?;
         let open = |task: &&Task| !matches!(task.status, Status::Done) && is_selected(task, which);
         for task in list.tasks().iter().filter(open) {
-            if results.ends.contains_key(&task.id) {
+            if results.ends.contains_key(&task.id) || results.left.contains_key(&task.id) {
                 continue;
             }
             let rejected = known.get(&task.id).filter(|known| is_rejected(known));
@@ -309,6 +349,11 @@ fn left(task: &Task, waits: &[&str], stopped: Option<&str>) -> Left {
         (_, waits, _) => (format!("it waits for {}", waits.join(", ")), Outcome::NeedsWork),
     };
     Left { why, outcome }
+}
+
+fn stopped(task: &Task, words: &str, why: Stop) -> Left {
+    let words = format!("{words}; `countersign retry {}` runs it again, with what was found", task.id);
+    Left { why: words, outcome: Outcome::Stopped(why) }
 }
 
 /// Whether a person rejected it, so that only a person lets it run again.

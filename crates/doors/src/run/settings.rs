@@ -38,6 +38,11 @@ impl Settings {
         self.config.create_git_branch && self.config.auto_commit
     }
 
+    /// Whether tasks are merged into a branch for a pull request.
+    pub fn integrates(&self) -> bool {
+        self.config.integration_pr && self.uses_branches()
+    }
+
     /// Whether tests or lint run on exactly the judged files.
     pub(super) fn tests_judged_files(&self) -> bool {
         let commands = &self.config.commands;

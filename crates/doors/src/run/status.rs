@@ -86,6 +86,7 @@ mod tests {
             review_status: review.map(ReviewStatus::from),
             issues,
             review_id: None,
+            started_at: None,
         }
     }
 

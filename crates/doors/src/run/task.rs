@@ -79,7 +79,8 @@ impl Run {
                 task: task.id.clone(),
                 name: task.name.clone(),
                 attempt: checkpoint.attempt,
-                of: self.settings.config.max_retries + checkpoint.allowance,
+                of: (self.settings.config.max_retries.saturating_add(checkpoint.allowance))
+                    .max(checkpoint.attempt),
             });
             let mut work = TaskRun { run: self, task, checkpoint, log, started: Instant::now() };
             let failure = match work.attempt_and_merge().await {
@@ -93,6 +94,9 @@ impl Run {
                 return work.failed(failure).await;
             }
             checkpoint = work.checkpoint.next(failure.error);
+            if failure.retry == Retry::Granted && checkpoint.counted() > self.settings.config.max_retries {
+                checkpoint.allowance += 1;
+            }
             self.save(&task.id, &checkpoint).await?;
             if !self.pause().await {
                 return Ok(TaskEnd::Stopped);
@@ -113,17 +117,30 @@ impl Run {
             return self.with_known_base(task, checkpoint).await;
         }
         let branch = branch_name(&task.id, &task.name);
-        if !self.settings.uses_branches() {
+        let (base, place) = if self.settings.uses_branches() {
+            let base = self.repo.start(&branch).await?;
+            let place = match self.settings.at_once {
+                Some(_) => WorkLocation::Worktree { folder, branch },
+                None => WorkLocation::Branch { branch },
+            };
+            (base, place)
+        } else {
             let base = self.repo.snapshot(&self.left_out()).await?;
             self.record(Entry::RunBase { task: task.id.clone(), base: base.clone() }).await?;
-            return Ok(Checkpoint::new(base, WorkLocation::Here));
-        }
-        let base = self.repo.start(&branch).await?;
-        let place = match self.settings.at_once {
-            Some(_) => WorkLocation::Worktree { folder, branch },
-            None => WorkLocation::Branch { branch },
+            (base, WorkLocation::Here)
         };
-        Ok(Checkpoint::new(base, place))
+        let previous_error = self.last_error(&task.id).await?;
+        Ok(Checkpoint { previous_error, ..Checkpoint::new(base, place) })
+    }
+
+    /// What went wrong in the last attempt at a task, and what was found, where it has no checkpoint.
+    async fn last_error(&self, task: &str) -> Result<Option<String>, RunError> {
+        let last = self.state.attempts(task, 1).await?.into_iter().next().map(|(_, last)| last);
+        let Some(last) = last.filter(|last| !last.success) else { return Ok(None) };
+        let error = last.error.unwrap_or_default();
+        let found = last.review_findings.filter(|found| !error.contains(found.as_str()));
+        let words: Vec<String> = [error].into_iter().chain(found).filter(|text| !text.is_empty()).collect();
+        Ok((!words.is_empty()).then(|| words.join("\n")))
     }
 
     pub(super) async fn done(
@@ -197,9 +214,8 @@ impl TaskRun<'_> {
 
     /// Whether another attempt follows.
     async fn record_failure(&self, failure: &Failure) -> Result<bool, RunError> {
-        let counted = self.checkpoint.attempt.saturating_sub(self.checkpoint.allowance);
         let again = match failure.retry {
-            Retry::WhileLeft => counted < self.settings.config.max_retries,
+            Retry::WhileLeft => self.checkpoint.counted() < self.settings.config.max_retries,
             Retry::Granted => true,
             Retry::No => false,
         };
@@ -257,12 +273,18 @@ fn branch_name(id: &str, name: &str) -> String {
     branch.trim_end_matches('-').to_owned()
 }
 
-/// An error on one line: its first line, and the next one where the first ends with a colon.
+/// An error on one line: its first line, and what follows as long as a line ends with a colon.
 pub fn in_a_line(error: &str) -> String {
-    let mut lines = error.lines().filter(|line| !line.trim().is_empty());
-    let first = lines.next().unwrap_or_default();
-    let next = lines.next().filter(|_| first.ends_with(':')).map(|next| format!(" {}", next.trim()));
-    visible_line(&format!("{first}{}", next.unwrap_or_default())).into_owned()
+    let lines = error.lines().map(str::trim).filter(|line| !line.is_empty());
+    let mut text = String::new();
+    for line in lines {
+        text.push_str(line);
+        if !line.ends_with(':') {
+            break;
+        }
+        text.push(' ');
+    }
+    visible_line(text.trim_end().trim_end_matches(':')).into_owned()
 }
 
 #[cfg(test)]
@@ -289,7 +311,8 @@ mod tests {
             ("the agent took too long", "the agent took too long"),
             ("the review found:\n\nMAJOR: a\nMINOR: b", "the review found: MAJOR: a"),
             ("`true` failed: exit code 1\nmore", "`true` failed: exit code 1"),
-            ("nothing follows:", "nothing follows:"),
+            ("the review found:\n1 issue found:\n  MAJOR: a", "the review found: 1 issue found: MAJOR: a"),
+            ("nothing follows:", "nothing follows"),
         ] {
             assert_eq!(in_a_line(error), line);
         }

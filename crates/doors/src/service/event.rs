@@ -138,6 +138,31 @@ impl ServiceEvent {
     }
 }
 
+impl ServiceEvent {
+    /// Records the end of a review by a decision, unless the last event of its subject is this one. Whether it did.
+    pub(super) async fn record_once(&self, ledger: &Ledger, at_ms: i64) -> Result<bool, LedgerError> {
+        let happened = self.happened();
+        let mut transaction = ledger.transaction().await?;
+        let notes = transaction.notes(STREAM).await?;
+        let is_told = notes
+            .iter()
+            .rev()
+            .filter_map(Self::of)
+            .find(|last| last.happened().subject == happened.subject)
+            .is_some_and(|last| {
+                let last = &last.happened().review;
+                (last.result, &last.id) == (happened.review.result, &happened.review.id)
+            });
+        if is_told {
+            return Ok(false);
+        }
+        let body = serde_json::to_string(happened).unwrap_or_default();
+        transaction.note(STREAM, notes.len() as u64, &[(self.kind(), body)], at_ms).await?;
+        transaction.commit().await?;
+        Ok(true)
+    }
+}
+
 /// Records that a task is complete without a review, because `review.enabled` is false.
 pub async fn record_unreviewed(tasks: &Tasks, task: &Task, now: (i64, String)) -> Result<(), LedgerError> {
     let (at_ms, at) = now;

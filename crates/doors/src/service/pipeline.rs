@@ -161,6 +161,7 @@ impl Reviewing {
         let root = Root::new(&self.tasks.root).map_err(ServiceError::io("the project cannot be used"))?;
         let wanted = ChangeWanted {
             base: self.base.clone(),
+            since: self.base.clone(),
             left_out: self.left_out.clone(),
             keeps_tree: needs_tree(&self.settings),
             ..ChangeWanted::default()
@@ -195,6 +196,7 @@ impl Reviewing {
             },
             outputs: vec![],
             files: vec![],
+            guidance_files: vec![],
             change: Some(SubmittedChange::new(change, self.left_out.clone(), sections)),
             notes: None,
             fresh: false,

@@ -9,7 +9,7 @@ use super::task::{Basis, Home, Task, TaskStatus};
 use countersign_core::digest::Digest;
 use countersign_core::ids::Subject;
 use countersign_engine::ledger::{Ledger, Note};
-use countersign_engine::workspace::write_atomically;
+use countersign_engine::workspace::{remove_unfinished, write_atomically};
 use countersign_engine::yaml::{FileBytes, Source, quoted, read_at_most, unreadable};
 use serde::{Deserialize, Serialize};
 use std::fs::File;
@@ -76,6 +76,9 @@ impl Tasks {
 
     /// The plan, which must have no mistakes; empty where there is none.
     pub fn read(&self) -> Result<Plan, ServiceError> {
+        if let Ok(real) = self.plan_path().canonicalize() {
+            remove_unfinished(&real);
+        }
         match read_plan(&self.plan_path())? {
             None => Ok(Plan::default()),
             Some(reading) => reading.valid().map_err(ServiceError::Plan),
@@ -221,10 +224,12 @@ impl Tasks {
         let body = serde_json::to_string(new).unwrap_or_default();
         transaction.note(&stream, notes.len() as u64, &[("task_added", body)], at_ms).await?;
         transaction.commit().await?;
-        self.find(id).await
+        // Not by the plan, which may have mistakes: the task is added.
+        self.added(id).await?.ok_or_else(|| ServiceError::no_task(id))
     }
 
-    /// Records the status of a task, and its last review, if there is a new one. Nothing where both are recorded.
+    /// Sets the status of a task and its last review, if there is a new one: in the plan, then in the ledger, because
+    /// a status that only the plan has does not count. Nothing where both are so already.
     pub async fn set(
         &self,
         task: &mut Task,
@@ -232,16 +237,42 @@ impl Tasks {
         review: Option<&ReviewBlock>,
         at_ms: i64,
     ) -> Result<(), ServiceError> {
-        if task.recorded != Some(status) {
-            self.note_status(task, status, None, at_ms).await?;
-        }
         if matches!(task.home, Home::Plan { .. }) {
             self.write_plan(&task.title, status, review)?;
             task.in_file = Some(status);
         }
+        if task.recorded != Some(status) {
+            self.note_status(task, status, None, at_ms).await?;
+        }
         task.recorded = Some(status);
         task.status = status;
         Ok(())
+    }
+
+    /// The same with a record in any case, which says when it was.
+    pub(super) async fn set_anew(
+        &self,
+        task: &mut Task,
+        status: TaskStatus,
+        at_ms: i64,
+    ) -> Result<(), ServiceError> {
+        task.recorded = None;
+        self.set(task, status, None, at_ms).await
+    }
+
+    /// When a status of a task was last recorded.
+    pub(super) async fn last_moved(&self, task: &Task) -> Result<Option<i64>, ServiceError> {
+        let (stream, title) = match &task.home {
+            Home::Plan { .. } => (self.plan_stream(), Some(plan::folded(&task.known_as))),
+            Home::Ledger => (stream(&task.id), None),
+        };
+        let is_its = |note: &&Note| match (&title, note.kind.as_str()) {
+            (None, known::STATUS) => true,
+            (Some(title), known::STATUS) => serde_json::from_str::<known::Moved>(&note.body)
+                .is_ok_and(|moved| plan::folded(&moved.title) == *title),
+            _ => false,
+        };
+        Ok(self.ledger.notes(&stream).await?.iter().rfind(is_its).map(|note| note.at_ms))
     }
 
     /// Writes the recorded status of a task into the plan. The ledger stays as it is.

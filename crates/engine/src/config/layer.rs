@@ -8,7 +8,7 @@ use super::rules::{CheckProblem, RuleSource, rules};
 use super::service::{self, WrittenContext, WrittenReview};
 use super::settings::{Origin, check_patterns};
 use super::written::{
-    WrittenBlocking, WrittenLimits, WrittenPolicy, WrittenProject, WrittenQr, WrittenRedaction,
+    WrittenBlocking, WrittenJobs, WrittenLimits, WrittenPolicy, WrittenProject, WrittenQr, WrittenRedaction,
     WrittenReviewer, WrittenRule, WrittenUser,
 };
 use crate::yaml::{self, At, Diagnostic, Document, FileBytes, Given, List, ProblemList};
@@ -16,7 +16,8 @@ use countersign_core::rule::Rule;
 use std::collections::HashMap;
 use std::ops::Range;
 
-const MINIMAL: &str = "a configuration begins with `version: 1` and has at least one rule";
+const MINIMAL: &str =
+    "a configuration begins with `version: 1` and has at least one rule, or one of `qr`, `run` and `review`";
 
 /// One file, with everything that is wrong with it.
 pub(super) struct Layer {
@@ -34,6 +35,7 @@ pub(super) struct Sections {
     pub limits: WrittenLimits,
     pub redaction: WrittenRedaction,
     pub qr: WrittenQr,
+    pub jobs: WrittenJobs,
     pub review: WrittenReview,
     pub context: WrittenContext,
     pub commands: WrittenCommands,
@@ -55,14 +57,20 @@ pub(super) fn project(file: &FileBytes, check_problem: CheckProblem<'_>) -> Resu
         let message = "the file has no `version`";
         sink.report_with_hint("missing-key", &start, message, "begin it with `version: 1`");
     }
-    let rules = project_rules(&mut sink, written.rules.as_ref(), &start, check_problem);
+    let rules = match &written.rules.0 {
+        None if written.has_a_door() => Vec::new(),
+        rules => project_rules(&mut sink, rules.as_ref(), &written.exclude, &start, check_problem),
+    };
+    let mut review = section(written.review);
+    let context = service::context(&mut sink, written.context, &mut review);
     let sections = Sections {
         policy: section(written.policy),
         limits: section(written.limits),
         redaction: section(written.redaction),
         qr: section(written.qr),
-        review: section(written.review),
-        context: section(written.context),
+        jobs: section(written.jobs),
+        review,
+        context,
         commands: section(written.commands),
         notify: section(written.notify),
         agents_may_decide: Given(None),
@@ -107,6 +115,7 @@ fn explain_wrong_file(sink: &mut ProblemList, key: &str, file: &str, hint: &str)
 fn project_rules(
     sink: &mut ProblemList,
     written: Option<&List<WrittenRule>>,
+    exclude: &Given<Vec<At<String>>>,
     start: &Range<usize>,
     check_problem: CheckProblem<'_>,
 ) -> Vec<(Rule, RuleSource)> {
@@ -118,7 +127,7 @@ fn project_rules(
     if at.value.is_some() && list.is_empty() {
         sink.report_with_hint("no-rules", &at.span, "`rules` is empty, so it asks nothing", MINIMAL);
     }
-    rules(sink, list, check_problem)
+    rules(sink, list, exclude, check_problem)
 }
 
 impl Layer {

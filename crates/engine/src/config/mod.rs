@@ -26,17 +26,17 @@ pub use crate::yaml::{
 pub use commands::{CommandsConfig, TestsIn};
 pub use find::{Environment, FILE_NAME, Flags, Gathered, find_root, gather, gather_readable, user_file};
 pub use notify::{DEFAULT_WEBHOOK_SECONDS, NotifyConfig, WebhookConfig};
-pub use resolve::{Config, resolve};
+pub use resolve::{Config, UNKNOWN_REVIEWER, resolve};
 pub use reviewers::{
     AUTO, AskSettings, CommandReviewer, KeySource, PROGRAM_CONCURRENCY, ProgramReviewer, ReviewerConfig,
-    ReviewerKind, SERVICE_CONCURRENCY, Sees, ServiceReviewer,
+    ReviewerKind, SERVICE_CONCURRENCY, Sees, ServiceReviewer, is_short_form, short_service,
 };
 pub use rules::{CheckProblem, RuleSource};
 pub use service::{
     ContextConfig, DEFAULT_MAX_REVISIONS, DEFAULT_REVIEW_COMMAND, Pipeline, ServiceConfig, Trigger,
 };
 pub(crate) use settings::DEFAULT_BYTES;
-pub use settings::{Limits, Origin, QrConfig, RedactionConfig, Setting};
+pub use settings::{JobsConfig, Limits, Origin, QrConfig, RedactionConfig, Setting};
 pub use written::schema;
 
 use std::path::Path;

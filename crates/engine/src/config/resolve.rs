@@ -6,13 +6,16 @@ use super::notify::NotifyConfig;
 use super::reviewers::{AUTO, ReviewerConfig, ReviewerKind, is_short_form};
 use super::rules::{CheckProblem, RuleSource};
 use super::service::{ServiceConfig, Trigger};
-use super::settings::{Limits, Merge, Origin, QrConfig, RedactionConfig, Setting, shown};
+use super::settings::{JobsConfig, Limits, Merge, Origin, QrConfig, RedactionConfig, Setting, shown};
 use crate::programs::PROGRAMS;
 use crate::yaml::{Diagnostic, Place, Problems, Source, closest, did_you_mean, quoted};
 use countersign_core::cost::Budget;
 use countersign_core::policy::{OnNoVerdict, Overrides, Policy};
 use countersign_core::rule::Rule;
 use std::path::PathBuf;
+
+/// The code of the mistake that no reviewer has a name.
+pub const UNKNOWN_REVIEWER: &str = "unknown-reviewer";
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Config {
@@ -33,6 +36,7 @@ pub struct Config {
     pub limits: Limits,
     pub redaction: RedactionConfig,
     pub qr: QrConfig,
+    pub jobs: JobsConfig,
     pub service: ServiceConfig,
     /// Who is notified when a review needs a person, and how.
     pub notify: NotifyConfig,
@@ -105,6 +109,7 @@ pub fn resolve(
         limits: merge.limits(),
         redaction: merge.redaction(),
         qr: merge.qr(),
+        jobs: merge.jobs(),
         service: merge.service(),
         notify: merge.notify(),
         settings: merge.settings,
@@ -208,5 +213,5 @@ fn unknown_reviewer(name: &str, reviewers: &[ReviewerConfig], place: Place) -> O
         known => did_you_mean(name, known, "known"),
     };
     let message = format!("no reviewer is called {}", quoted(name));
-    Some(Diagnostic::new("unknown-reviewer", place, message).with_hint(hint))
+    Some(Diagnostic::new(UNKNOWN_REVIEWER, place, message).with_hint(hint))
 }

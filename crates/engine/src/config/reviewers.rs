@@ -7,7 +7,7 @@ use crate::programs::{Api, Facts, PROGRAMS};
 use crate::yaml::{At, Named, Place, ProblemList, quoted};
 use countersign_core::cost::{MICRO, Price};
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use std::ops::Range;
 use std::path::PathBuf;
 use url::Url;
@@ -29,8 +29,38 @@ pub fn is_short_form(name: &str) -> bool {
     name.starts_with("command:")
         || name.starts_with("text:")
         || name.starts_with("replay:")
+        || short_service(name).is_some()
         || matches!(name, "self" | "checks")
         || PROGRAMS.reviewer(name).is_some()
+}
+
+/// The service that a name stands for: `anthropic:MODEL`, `openai:MODEL`, or `openai:MODEL@URL` for another address; or why
+/// that cannot be one. None for other names.
+pub fn short_service(name: &str) -> Option<Result<ServiceReviewer, String>> {
+    let services = [("anthropic:", Api::Anthropic), ("openai:", Api::OpenAi)];
+    let (api, rest) = services.iter().find_map(|(prefix, api)| Some((*api, name.strip_prefix(prefix)?)))?;
+    // Names of models may have an `@` themselves.
+    let at = ["@http://", "@https://"].iter().find_map(|begin| rest.find(begin));
+    let (model, url) = at.map_or((rest, None), |at| (&rest[..at], Some(&rest[at + 1..])));
+    if model.trim().is_empty() || model.contains(char::is_control) {
+        return Some(Err(format!("`{name}` names no model: for example `openai:gpt-5-mini`")));
+    }
+    let base_url = match url.map(plain_address).transpose() {
+        Ok(url) => url,
+        Err(words) => return Some(Err(words)),
+    };
+    let asked = AskSettings { model: Some(model.to_owned()), ..AskSettings::default() };
+    Some(Ok(ServiceReviewer { api, base_url, key: None, reply_tokens: DEFAULT_REPLY_TOKENS, asked }))
+}
+
+/// An address without a slash at its end, and without anything that would be a secret.
+fn plain_address(given: &str) -> Result<String, String> {
+    let url = Url::parse(given).map_err(|error| format!("`{given}` is not an address: {error}"))?;
+    let is_plain = url.query().is_none() && url.fragment().is_none();
+    if !is_plain || !url.username().is_empty() || url.password().is_some() || url.host().is_none() {
+        return Err(format!("`{given}` has more than a host and a path; a key is configured as `key_env`"));
+    }
+    Ok(url.as_str().trim_end_matches('/').to_owned())
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -139,7 +169,7 @@ impl Default for AskSettings {
 }
 
 /// What a reviewer may look at.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Sees {
     /// The files of the question, in a folder of their own.

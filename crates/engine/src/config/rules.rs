@@ -2,12 +2,13 @@
 
 use super::reviewers::AUTO;
 use super::written::{
-    WrittenCheck, WrittenCriterion, WrittenEach, WrittenRule, WrittenSeverity, meaning, value_span,
+    WrittenCheck, WrittenCriterion, WrittenEach, WrittenLines, WrittenRule, WrittenSeverity, meaning,
+    value_span,
 };
-use crate::yaml::{At, Named, Place, ProblemList, quoted};
+use crate::yaml::{At, Given, Named, Place, ProblemList, quoted};
 use countersign_core::check::Check;
 use countersign_core::criterion::{Criterion, Severity, fold_name};
-use countersign_core::rule::{Each, MEDIA, Rule, Scope};
+use countersign_core::rule::{Each, Lines, MEDIA, Rule, Scope};
 use globset::Glob;
 use std::ops::Range;
 
@@ -28,16 +29,23 @@ pub struct RuleSource {
 pub(super) fn rules(
     sink: &mut ProblemList,
     written: &[At<WrittenRule>],
+    exclude: &Given<Vec<At<String>>>,
     check_problem: CheckProblem<'_>,
 ) -> Vec<(Rule, RuleSource)> {
     let mut reader = Reader { sink, check_problem };
+    // What is not understood is reported: then there is no configuration.
+    let everywhere = reader.given_patterns(exclude, None).flatten().unwrap_or_default();
     let mut names = Vec::new();
     let mut rules = Vec::new();
     for at in written {
         let Some(value) = &at.value else { continue };
         let name = reader.sink.name(value.name.as_ref(), ("this rule", &at.span));
         names.extend(name.clone());
-        rules.extend(reader.rule(name, value, &at.span));
+        let rule = reader.rule(name, value, &at.span);
+        rules.extend(rule.map(|(mut rule, source)| {
+            rule.exclude.splice(0..0, everywhere.iter().cloned());
+            (rule, source)
+        }));
     }
     sink.unique("the rule", str::to_owned, names.iter());
     rules
@@ -62,7 +70,12 @@ impl Reader<'_> {
             Some(at) => at.value?.meaning(),
             None => Each::Together,
         };
-        let unseen = self.unseen(written);
+        let lines = match &written.lines.0 {
+            Some(at) => at.value?.meaning(),
+            None => Lines::Changed,
+        };
+        let unseen = self.given_patterns(&written.unseen, Some(MEDIA));
+        let exclude = self.given_patterns(&written.exclude, None);
         let (name, patterns, criteria, unseen) = (name?, patterns?, criteria?, unseen?);
         let place = |span: &Range<usize>| self.sink.place(span);
         let places = RuleSource {
@@ -79,6 +92,8 @@ impl Reader<'_> {
             guidance: text(&written.guidance),
             reviewer: text(&written.reviewer).filter(|name| name != AUTO),
             unseen,
+            exclude: exclude?.unwrap_or_default(),
+            lines,
         };
         Some((rule, places))
     }
@@ -98,13 +113,17 @@ impl Reader<'_> {
         (!list.is_empty() && good.len() == list.len()).then_some(good)
     }
 
-    /// Patterns of files that may stay unseen, where they are given.
-    fn unseen(&mut self, written: &WrittenRule) -> Option<Option<Vec<String>>> {
-        let Some(At { value, .. }) = &written.unseen.0 else { return Some(None) };
+    /// Patterns, and other words that are allowed among them, where they are given.
+    fn given_patterns(
+        &mut self,
+        written: &Given<Vec<At<String>>>,
+        word: Option<&str>,
+    ) -> Option<Option<Vec<String>>> {
+        let Some(At { value, .. }) = &written.0 else { return Some(None) };
         let mut good = Vec::new();
         for at in value.as_ref()? {
             let pattern = at.value.as_ref()?;
-            if pattern == MEDIA || self.is_pattern(pattern, &at.span) {
+            if word == Some(pattern) || self.is_pattern(pattern, &at.span) {
                 good.push(pattern.clone());
             }
         }
@@ -211,7 +230,10 @@ fn pattern_problem(pattern: &str) -> Option<(String, String)> {
         return problem("is empty", relative);
     }
     if pattern.starts_with('!') {
-        return problem("begins with `!`", "a pattern can only add files; name what the rule is for");
+        return problem(
+            "begins with `!`",
+            "a pattern can only add files; name what is left out in `exclude`",
+        );
     }
     if pattern.starts_with('/') || pattern.split('/').any(|part| part == "." || part == "..") {
         return problem("can match nothing: it is not relative to the root", relative);
@@ -252,6 +274,15 @@ impl WrittenSeverity {
             Self::Must => Severity::Must,
             Self::Should => Severity::Should,
             Self::May => Severity::May,
+        }
+    }
+}
+
+impl WrittenLines {
+    fn meaning(self) -> Lines {
+        match self {
+            Self::Changed => Lines::Changed,
+            Self::File => Lines::File,
         }
     }
 }

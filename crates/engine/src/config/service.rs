@@ -1,7 +1,7 @@
 //! `review:` and `context:`: when and how the work on a task is reviewed.
 
 use super::commands::{CommandsConfig, WrittenCommands};
-use super::settings::{Merge, key};
+use super::settings::{Merge, Origin, key};
 use crate::yaml::{At, Count, Given, ProblemList};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -43,6 +43,8 @@ pub(super) struct WrittenReview {
     /// How a task is reviewed.
     #[schemars(extend("default" = "two_call"))]
     pub pipeline: Given<Pipeline>,
+    /// The section `context`, where it stands here.
+    pub context: Given<WrittenContext>,
 }
 
 /// What starts the review of a task.
@@ -79,25 +81,34 @@ pub enum Pipeline {
     Structured,
 }
 
-/// What a reviewer gets beside the diff of a task.
+/// What a reviewer gets beside the diff of a task. The keys may also be spelled `include_task_definition`,
+/// `include_git_diff`, `include_test_results`, `include_lint_results` and `include_session_log`.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[schemars(rename = "Context")]
+#[schemars(extend("patternProperties" = {
+    "^include_(task_definition|git_diff|test_results|lint_results|session_log)$": { "type": "boolean" },
+}))]
 #[serde(default, deny_unknown_fields, expecting = "a mapping")]
 pub(super) struct WrittenContext {
     /// Title, scope and acceptance criteria of the task.
     #[schemars(extend("default" = true))]
+    #[serde(alias = "include_task_definition")]
     pub task_definition: Given<bool>,
     /// The change itself. Without it a reviewer has nothing but what stands around it.
     #[schemars(extend("default" = true))]
+    #[serde(alias = "include_git_diff")]
     pub diff: Given<bool>,
     /// What the tests say; they are run for it.
     #[schemars(extend("default" = true))]
+    #[serde(alias = "include_test_results")]
     pub tests: Given<bool>,
     /// What lint says; it is run for it.
     #[schemars(extend("default" = false))]
+    #[serde(alias = "include_lint_results")]
     pub lint: Given<bool>,
     /// The end of what was said while the work was done.
     #[schemars(extend("default" = false))]
+    #[serde(alias = "include_session_log")]
     pub session_log: Given<bool>,
 }
 
@@ -133,6 +144,20 @@ impl Default for ContextConfig {
     fn default() -> Self {
         Self { task_definition: true, diff: true, tests: true, lint: false, session_log: false }
     }
+}
+
+/// The section `context`: at the top of the file, or under `review`.
+pub(super) fn context(
+    sink: &mut ProblemList,
+    top: Option<At<WrittenContext>>,
+    review: &mut WrittenReview,
+) -> WrittenContext {
+    let under = std::mem::take(&mut review.context).0;
+    if let (Some(_), Some(under)) = (&top, &under) {
+        let message = "`context` is there twice: under `review` and at the top";
+        sink.report_with_hint("duplicate-key", &under.span, message, "keep one of the two");
+    }
+    top.or(under).and_then(|at| at.value).unwrap_or_default()
 }
 
 /// Reports texts that are empty.
@@ -172,13 +197,23 @@ impl Merge<'_> {
             parser: self.text(key!(review.parser)),
             parser_model: self.text(key!(review.parser_model)),
             max_revisions: self.count(key!(review.max_revisions), DEFAULT_MAX_REVISIONS),
-            trigger: self.word(key!(review.trigger), Trigger::default()),
+            trigger: self.trigger(),
             pipeline: self.word(key!(review.pipeline), Pipeline::default()),
             context: self.context(),
             test: self.text(key!(commands.test)),
             lint: self.text(key!(commands.lint)),
             commands: self.commands(),
         }
+    }
+
+    /// Without a setting, tasks are reviewed when their work is done, and so are changes where a hook is installed.
+    fn trigger(&mut self) -> Trigger {
+        let trigger = self.word(key!(review.trigger), Trigger::default());
+        if let Some(setting) = self.settings.last_mut().filter(|setting| setting.origin == Origin::Default) {
+            setting.value =
+                format!("{} for tasks, {} for hooks", trigger.word(), Trigger::SessionIdle.word());
+        }
+        trigger
     }
 
     fn context(&mut self) -> ContextConfig {

@@ -1,6 +1,7 @@
 //! Policy, limits and redaction put together key by key, with the origin of every one, and the tools for the other sections.
 
 use super::layer::{Layer, Sections};
+use super::reviewers::Sees;
 use super::written::{WrittenBlocking, WrittenRedaction, WrittenSecret};
 use crate::yaml::{At, Count, Given, ProblemList};
 use countersign_core::cost::{Budget, MICRO, dollars};
@@ -49,6 +50,12 @@ pub struct QrConfig {
     pub gate: GatePolicy,
     /// Where the state files are, relative to the root, where the project says so.
     pub state_dir: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct JobsConfig {
+    /// What reviewers of steps may look at.
+    pub sees: Sees,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -178,6 +185,10 @@ impl Merge<'_> {
         let show = |folder: &Option<PathBuf>| shown(&folder.as_ref().map(|folder| folder.display()));
         let folder = |folder: &String| Some(PathBuf::from(folder));
         QrConfig { gate, state_dir: self.pick(key!(qr.state_dir), None, folder, show) }
+    }
+
+    pub fn jobs(&mut self) -> JobsConfig {
+        JobsConfig { sees: self.word(key!(jobs.sees), Sees::Given) }
     }
 
     /// One of a few words, shown as it is written.

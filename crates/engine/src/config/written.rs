@@ -30,7 +30,7 @@ pub(super) type Version = Whole<1, 1>;
 
 /// What is judged, by which reviewers, and when it passes.
 #[derive(Debug, Deserialize, JsonSchema)]
-#[schemars(title = "countersign.yml")]
+#[schemars(title = "countersign.yml", transform = rules_or_a_door)]
 #[serde(deny_unknown_fields, expecting = "a mapping with `version` and `rules`")]
 pub(super) struct WrittenProject {
     /// The version of this format. There is one so far.
@@ -38,9 +38,13 @@ pub(super) struct WrittenProject {
     pub version: Option<At<Version>>,
     /// Who may be asked, in order of preference. Replaces the list of the user's own file.
     pub reviewers: Option<List<WrittenReviewer>>,
-    /// What is asked about which files.
-    #[schemars(required, length(min = 1))]
-    pub rules: Option<List<WrittenRule>>,
+    /// Files that no rule is about: glob patterns, relative to the project's root.
+    #[serde(default)]
+    pub exclude: Given<Vec<At<String>>>,
+    /// What is asked about which files. May be missing in a file with `qr`, `run` or `review`.
+    #[serde(default)]
+    #[schemars(length(min = 1))]
+    pub rules: Given<Vec<At<WrittenRule>>>,
     /// What blocks, and when a review must end.
     pub policy: Option<At<WrittenPolicy>>,
     /// How much of everything.
@@ -49,6 +53,8 @@ pub(super) struct WrittenProject {
     pub redaction: Option<At<WrittenRedaction>>,
     /// Decomposed reviews in state files, `countersign qr`.
     pub qr: Option<At<WrittenQr>>,
+    /// Workflows of jobs, `countersign mcp`.
+    pub jobs: Option<At<WrittenJobs>>,
     /// When and how the work on a task is reviewed, `countersign task`.
     pub review: Option<At<WrittenReview>>,
     /// What a reviewer gets of a task.
@@ -58,9 +64,22 @@ pub(super) struct WrittenProject {
     /// Who is notified when a review needs a person, and how.
     pub notify: Option<At<WrittenNotify>>,
     /// How tasks are run: the keys of `spec-runner.config.yaml`, which they win over.
-    #[expect(dead_code, reason = "the run door reads it itself; here it is only known not to be a slip")]
+    // The run door reads it itself.
     #[schemars(with = "Option<RunSection>")]
     pub run: Option<At<IgnoredAny>>,
+}
+
+impl WrittenProject {
+    /// Whether a section is there whose commands need no rules.
+    pub fn has_a_door(&self) -> bool {
+        self.qr.is_some() || self.run.is_some() || self.review.is_some()
+    }
+}
+
+/// Rules are required in a file without one of these sections.
+fn rules_or_a_door(schema: &mut Schema) {
+    let one = |key: &str| serde_json::json!({ "required": [key] });
+    schema.insert("anyOf".to_owned(), ["rules", "qr", "run", "review"].map(one).to_vec().into());
 }
 
 // What the schema says of the section that the run door reads.
@@ -176,6 +195,13 @@ pub(super) struct WrittenRule {
     /// Which files: glob patterns, relative to the project's root. `**` stands for any number of folders.
     #[schemars(required, length(min = 1))]
     pub r#for: Option<List<String>>,
+    /// Files that the rule is not about, although they match `for`: glob patterns. Those of the whole project count too.
+    #[serde(default)]
+    pub exclude: Given<Vec<At<String>>>,
+    /// Of a change: `changed` for findings that the change caused, and those in lines that it touched; `file` for all that is found.
+    #[serde(default)]
+    #[schemars(extend("default" = "changed"))]
+    pub lines: Given<WrittenLines>,
     /// One question for `all` matching files together, one for each `file`, or `fit`: all where they fit the reviewer, otherwise each.
     #[serde(default)]
     #[schemars(extend("default" = "all"))]
@@ -192,6 +218,17 @@ pub(super) struct WrittenRule {
     /// What must be true.
     #[schemars(required, length(min = 1))]
     pub criteria: Option<List<WrittenCriterion>>,
+}
+
+/// Which findings about a change block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[schemars(rename = "Lines")]
+#[serde(rename_all = "snake_case")]
+pub(super) enum WrittenLines {
+    /// Those that the change caused, and those in lines that it touched. Others are shown as already there.
+    Changed,
+    /// All.
+    File,
 }
 
 /// How files are put into questions.
@@ -316,6 +353,17 @@ pub(super) struct WrittenQr {
     /// Where the state files are, relative to the project's root, if neither `--state-dir` nor STATE_DIR says so.
     #[schemars(length(min = 1))]
     pub state_dir: Given<String>,
+}
+
+/// How steps of jobs are reviewed.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[schemars(rename = "Jobs")]
+#[serde(default, deny_unknown_fields, expecting = "a mapping")]
+pub(super) struct WrittenJobs {
+    /// What reviewers that are programs may look at: `given` is the outputs and the files that the guidance names, `project`
+    /// everything, read-only. Programs that would obey instruction files of the project, and services, get what is given.
+    #[schemars(extend("default" = "given"))]
+    pub sees: Given<Sees>,
 }
 
 /// How much of everything. Keys that are left out come from the user's file or are defaults.

@@ -15,18 +15,21 @@ use countersign_core::answer::{self, Answer, Asked, Marked, MarkedRuling, Source
 use countersign_core::ids::{CallId, ReviewId};
 use countersign_core::outcome::NoVerdict;
 use countersign_core::plan::{Assignment, CHECKS};
-use countersign_core::prompt::{self, Body, ShownFile};
+use countersign_core::prompt::{self, Body, Shape, ShownFile};
 use countersign_core::redact::Counts;
-use countersign_core::review::Confirmation;
+use countersign_core::review::{Confirmation, Streak};
 use countersign_core::rule::Rule;
 use countersign_core::submission::Content;
 use std::collections::HashMap;
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use tokio_util::sync::CancellationToken;
 
 const FIXED: &str = "the reviewer changed the files itself, so they are judged again";
+
+/// The failures in a row of each reviewer, in a round that this process performs.
+pub(super) type Streaks = Arc<Mutex<HashMap<String, Streak>>>;
 
 pub(super) struct Asking {
     pub rules: Arc<Vec<Rule>>,
@@ -40,16 +43,37 @@ pub(super) struct Asking {
     pub review: ReviewId,
     /// Set as soon as it has a slot.
     pub put: Arc<AtomicBool>,
+    /// What came of the questions before it, by reviewer.
+    pub streaks: Streaks,
     /// Whether a budget in dollars is in force.
     pub counts_money: bool,
     /// How many secrets were kept back.
     pub redacted: AtomicUsize,
 }
 
+impl Asking {
+    fn streak<T>(&self, look: impl FnOnce(&mut Streak) -> T) -> T {
+        let mut streaks = self.streaks.lock().unwrap_or_else(PoisonError::into_inner);
+        look(streaks.entry(self.reviewer.clone()).or_default())
+    }
+
+    /// Why it is not put to its reviewer, which counts as down.
+    fn down(&self) -> Option<Failed> {
+        let (why, words) = self.streak(|streak| streak.down(&self.reviewer))?;
+        Some(Failed { not_put: true, ..Failed::new(why, words) })
+    }
+
+    fn count(&self, told: &ReviewerReply) {
+        let failure = told.result.as_ref().err().map(|failed| (failed.why, failed.detail.as_str()));
+        self.streak(|streak| streak.take(failure));
+    }
+}
+
 #[derive(Default)]
 pub(super) struct Worded {
     pub system_prompt: String,
     pub payload: String,
+    pub shape: Shape,
     pub shown: Vec<ShownFile>,
     pub redacted: Counts,
 }
@@ -89,10 +113,17 @@ impl Engine {
         if cancel.is_cancelled() {
             return not_put();
         }
+        if let Some(down) = asking.down() {
+            return ReviewerReply::not_asked(down);
+        }
         self.say_asked(asking);
         match panelist {
             Some(panelist) => {
-                self.ask_panelist(asking, &panelist, cancel).await.unwrap_or_else(ReviewerReply::not_asked)
+                let told = self.ask_panelist(asking, &panelist, cancel).await;
+                let told = told.unwrap_or_else(ReviewerReply::not_asked);
+                // Before the slot is free: the next question depends on it.
+                asking.count(&told);
+                told
             }
             None => {
                 let brief = self.brief(asking, None, self.0.planner.root.path().to_owned());
@@ -257,7 +288,7 @@ impl Engine {
         Brief {
             call: asking.call.clone(),
             rule: asking.rules.get(assignment.rule).map(|rule| rule.name.clone()).unwrap_or_default(),
-            asks: Asks::Rulings,
+            asks: Asks::Rulings(question.shape),
             target: assignment.target.clone(),
             criteria: assignment.asks(&asking.rules).cloned().collect(),
             system_prompt,
@@ -267,6 +298,7 @@ impl Engine {
             shown: question.shown,
             timeout: planner.timeout(assignment, &asking.reviewer),
             reply_bytes: planner.bounds.reply_bytes,
+            is_repair: asking.repair.is_some(),
             accept_bare: asking.accept_bare,
             folder,
             private: None,
@@ -330,7 +362,10 @@ impl Engine {
                     return None;
                 }
                 let Ok(Body::Text(text)) = workspace::read_body_now(&root, file) else { return None };
-                Some(Source { text, changed: change.as_ref().and_then(|change| change.shown_lines(path)) })
+                let change = change.as_ref();
+                let changed = change.and_then(|change| change.shown_lines(path));
+                let touched = change.and_then(|change| change.touched_lines(path));
+                Some(Source { text, changed, touched })
             };
             answer.check_locations(&asked, |path| {
                 read.entry(path.to_owned()).or_insert_with(|| source(path)).clone()

@@ -134,6 +134,7 @@ impl Engine {
                 why: NoVerdict::Budget,
                 detail: format!("not asked: {words}"),
                 fixed: None,
+                not_put: false,
                 budget: Some(of),
             }
         };

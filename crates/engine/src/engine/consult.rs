@@ -100,7 +100,7 @@ impl Engine {
         let mut shown = about.files.clone();
         redacted.add(super::redact::shown(redaction, &mut shown));
         let payload = prompt::with_redactions(prompt::payload(&shown, None), &redacted);
-        Worded { system_prompt: system_prompt.into_owned(), payload, shown, redacted }
+        Worded { system_prompt: system_prompt.into_owned(), payload, shown, redacted, ..Worded::default() }
     }
 
     /// A question without words, about no file, that asks for something else than rulings.
@@ -126,6 +126,7 @@ impl Engine {
             unshown: 0,
             timeout: panelist.timeout.unwrap_or(Duration::from_secs(seconds)),
             reply_bytes: self.0.planner.bounds.reply_bytes,
+            is_repair: false,
             accept_bare: false,
             folder: root.clone(),
             private: None,

@@ -103,6 +103,9 @@ impl DisputedFinding {
             Some(_) => vec![],
             None => about.iter().map(|file| (file.path.clone(), 0)).collect(),
         };
+        let named =
+            review.round().map(|round| round.submission.guidance_files.as_slice()).unwrap_or_default();
+        let named = named.iter().filter(|named| named.rule == self.assignment.rule);
         Some(Request {
             subject: Subject::new(DISPUTES, [self.finding.id.as_str()]),
             rules: vec![dispute_rule(&self.finding, criterion, guidance, scope)],
@@ -110,6 +113,7 @@ impl DisputedFinding {
             policy: Policy { attempts: Attempts::AtMost(1), gate_files: GateFiles::Tell, ..policy },
             outputs: vec![Output { name: OUTPUT.to_owned(), kind: OutputKind::Files }],
             files,
+            guidance_files: named.map(|named| (0, named.file.path.clone())).collect(),
             change,
             notes: Some(dispute_notes(&self.finding, evidence)),
             fresh: false,

@@ -1,7 +1,7 @@
 //! The loop: perform what is due until the round has ended. How results are recorded is in `record`. `Engine::wait` is the
 //! only place that performs reviews: all callers wait there.
 
-use super::ask::{Asking, report_of};
+use super::ask::{Asking, Streaks, report_of};
 use super::budget::{Admitted, Ask, Worst};
 use super::{Engine, EngineError, ProgressEvent, Result, Ticket};
 use crate::fresh::{now_ms, random};
@@ -44,6 +44,7 @@ struct Driver<'a> {
     /// Whether other questions wait until these leave room in the budget.
     held: bool,
     worst: Worst,
+    streaks: Streaks,
     cancel: CancellationToken,
 }
 
@@ -107,6 +108,7 @@ impl Engine {
             waiting: HashMap::new(),
             held: false,
             worst: HashMap::new(),
+            streaks: Streaks::default(),
             cancel: cancel.child_token(),
         };
         let _cancels_questions = driver.cancel.clone().drop_guard();
@@ -237,6 +239,7 @@ impl Driver<'_> {
         let (engine, cancel) = (self.engine.clone(), self.cancel.clone());
         let asking = Asking {
             put,
+            streaks: self.streaks.clone(),
             rules: rules.clone(),
             assignment,
             prepared: self.ticket.prepared.clone(),
@@ -335,8 +338,8 @@ fn input_of(question: Question, told: ReviewerReply) -> Input {
     let Question { key, call, reviewer, .. } = question;
     match told.result {
         Ok(answer) => Input::Answered { key, answer, by: By::Call { call, reviewer } },
-        Err(Failed { why, detail, fixed }) => {
-            Input::AskFailed { call, key, why, detail, fixed, budget: None }
+        Err(Failed { why, detail, fixed, not_put }) => {
+            Input::AskFailed { call, key, why, detail, fixed, budget: None, not_put }
         }
     }
 }

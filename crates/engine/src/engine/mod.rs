@@ -2,6 +2,7 @@
 //! `submit` hands work in, `wait` performs what the core says is due until the round has ended. A process may die at
 //! any point between the two: whichever process submits the same bytes again goes on from there.
 
+mod abandoned;
 mod ask;
 mod budget;
 mod consult;
@@ -36,11 +37,13 @@ use tokio::sync::broadcast;
 use tracing::{debug, info, warn};
 
 pub use crate::surroundings::{Commands, GateSurroundings, Surroundings};
+pub use abandoned::withdraw_abandoned;
 pub use consult::{Consultation, Consulted};
 pub use dispute::{DISPUTES, DisputedFinding, findings_named};
 pub use keeping::{FileNow, JudgedFiles, JudgedText, NotShown};
 pub use panel::{Judge, Panel, Panelist};
 pub use planner::{Bounds, Planner, Prepared, Preview, Request};
+pub(crate) use redact::shown as hide_secrets;
 pub(crate) use self_review::section;
 pub use self_review::{SelfReviewResults, self_review_file};
 pub use submitted_change::SubmittedChange;

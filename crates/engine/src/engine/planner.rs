@@ -8,6 +8,7 @@ use crate::config::DEFAULT_BYTES;
 use crate::fresh::now_ms;
 use crate::ledger::Ledger;
 use crate::workspace::{self, Changed, Root};
+use countersign_core::accepting::{Accepting, Debt};
 use countersign_core::cost::Budget;
 use countersign_core::criterion::Criterion;
 use countersign_core::digest::Digest;
@@ -15,11 +16,13 @@ use countersign_core::endpoint::Endpoint;
 use countersign_core::ids::Subject;
 use countersign_core::plan::{self, Assignment, Plan, Reviewer};
 use countersign_core::policy::{self, GateFiles, Policy};
-use countersign_core::prompt::{self, Body, Question, ShownFile};
+use countersign_core::prompt::{self, Body, Question, Shape, ShownFile};
 use countersign_core::redact::Redaction;
 use countersign_core::review::{AtGate, Review};
-use countersign_core::rule::Rule;
-use countersign_core::submission::{Content, Material, Output, Submission};
+use countersign_core::rule::{Lines, Rule};
+use countersign_core::submission::{Content, GuidanceFile, Material, Output, Submission};
+use std::collections::HashSet;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// An upper bound for the description of a reply.
@@ -36,6 +39,8 @@ pub struct Request {
     pub outputs: Vec<Output>,
     /// Paths relative to the root, with the index of their output.
     pub files: Vec<(String, usize)>,
+    /// Paths of files that guidance names, with the index of the rule.
+    pub guidance_files: Vec<(usize, String)>,
     /// A change, instead of outputs and files.
     pub change: Option<SubmittedChange>,
     pub notes: Option<String>,
@@ -56,6 +61,8 @@ pub struct Preview {
     pub system_prompt: String,
     pub payload: String,
     pub timeout_seconds: u64,
+    /// What its reply is like.
+    pub shape: Shape,
     /// Whether a ruling stands for it already.
     pub known: bool,
 }
@@ -93,6 +100,8 @@ pub struct Planner {
     pub keep_contents_days: u32,
     /// Where the rules come from, at a gate.
     pub rules_from: Option<String>,
+    /// The findings that are accepted as they are.
+    pub baseline: Arc<[Debt]>,
 }
 
 impl Planner {
@@ -115,6 +124,10 @@ impl Planner {
     ) -> Result<Prepared> {
         // Rules go on record as they are asked, and what is handed in later is held against that record.
         super::redact::rules(&self.redaction, &mut request.rules);
+        if request.change.is_none() {
+            // There is no change that could have caused anything.
+            whole_files(&mut request.rules);
+        }
         let gathered = match &request.change {
             None => workspace::gather(&self.root, request.files.clone()).await,
             Some(handed) => {
@@ -129,20 +142,46 @@ impl Planner {
             submission = handed.name(submission);
             submission.steers_gate = person && !handed.change().gate_files().is_empty();
         }
-        submission.rules_from.clone_from(&self.rules_from);
+        let submission = submission.with_guidance_files(self.guidance_files(&request).await?);
+        let submission = Submission { rules_from: self.rules_from.clone(), ..submission };
         let mut plan = plan::plan(&request.rules, &submission, reviewers, self.redaction.identity())?;
         self.mark_listed(&mut plan.assignments, &submission);
         Ok(Prepared { request, submission, plan })
+    }
+
+    async fn guidance_files(&self, request: &Request) -> Result<Vec<GuidanceFile>> {
+        let files = request.guidance_files.iter().map(|(rule, path)| (path.clone(), *rule)).collect();
+        let found = workspace::gather(&self.root, files).await;
+        let found = found.map_err(EngineError::io("the files that guidance names could not be read"))?;
+        let named = |file: Material| GuidanceFile { rule: file.output, file: Material { output: 0, ..file } };
+        Ok(found.into_iter().map(named).collect())
     }
 
     /// What a gate with this planner, these rules and this policy makes of the latest round of a review.
     pub fn at_gate(&self, mut rules: Vec<Rule>, policy: &Policy, review: &Review) -> AtGate {
         super::redact::rules(&self.redaction, &mut rules);
         let Some(round) = review.round() else { return AtGate { unasked: 1, ..AtGate::default() } };
+        if round.rules.iter().all(|rule| rule.lines == Lines::File) {
+            // Nothing was asked about causes, so everything counts as caused.
+            whole_files(&mut rules);
+        }
+        let exceptions = match round.submission.rules_from {
+            Some(_) => round.submission.accepting.exceptions.clone(),
+            // The base of a question is its caller's.
+            None => vec![],
+        };
+        let accepting = Accepting { baseline: self.debts(&round.submission), exceptions };
         let asks = plan::plan(&rules, &round.submission, &self.reviewers(), self.redaction.identity());
         let mut asks = asks.map(|plan| plan.assignments).unwrap_or_default();
         self.mark_listed(&mut asks, &round.submission);
-        AtGate::of(review, round, &asks, &rules, policy)
+        AtGate::of(review, round, (&asks, &rules), policy, accepting)
+    }
+
+    /// What the baseline has about these files.
+    pub fn debts(&self, submission: &Submission) -> Vec<Debt> {
+        let paths: HashSet<&str> = submission.files.iter().map(|file| file.path.as_str()).collect();
+        let is_about = |debt: &&Debt| debt.file.as_deref().is_none_or(|file| paths.contains(file));
+        self.baseline.iter().filter(is_about).cloned().collect()
     }
 
     /// Whether a reviewer gets only the paths of the files, where the usual limits would show it their contents. The key is
@@ -190,7 +229,8 @@ impl Planner {
         let worded = worded.map_err(|changed| EngineError::Internal(changed.to_string()))?;
         let timeout_seconds = self.timeout(assignment, first).as_secs();
         let payload = prompt::with_redactions(worded.payload, &worded.redacted);
-        Ok(Preview { system_prompt: worded.system_prompt, payload, timeout_seconds, known })
+        let shape = worded.shape;
+        Ok(Preview { system_prompt: worded.system_prompt, payload, timeout_seconds, shape, known })
     }
 
     /// The prompt of a question: a change as it was handed in, or files with their contents where they fit, else with paths.
@@ -213,7 +253,9 @@ impl Planner {
                 let reads = panelist.as_ref().is_none_or(|panelist| panelist.reads_files());
                 let mut shown = self.show(&files, &prepared.submission, reads).await?;
                 redacted.add(super::redact::shown(&self.redaction, &mut shown));
-                let payload = prompt::payload(&shown, notes);
+                let mut context = self.show_context(assignment, &prepared.submission).await?;
+                redacted.add(super::redact::shown(&self.redaction, &mut context));
+                let payload = prompt::payload_in_context(&shown, notes, &context);
                 (shown, payload)
             }
         };
@@ -222,12 +264,13 @@ impl Planner {
             criteria: criteria.iter().map(|c| (c.name.as_str(), c.question.as_str())).collect(),
             notes,
             guidance: rules.get(assignment.rule).and_then(|rule| rule.guidance.as_deref()),
+            asks_cause: rules.get(assignment.rule).is_some_and(|rule| rule.asks_cause(&prepared.submission)),
         };
         let system_prompt = match panelist.is_some_and(|panelist| panelist.answers_in_text()) {
             true => prompt::question_prompt(&question),
             false => prompt::system_prompt(&question),
         };
-        Ok(Worded { system_prompt, payload, shown, redacted })
+        Ok(Worded { system_prompt, payload, shape: question.shape(), shown, redacted })
     }
 
     /// Files as a reviewer gets them, who can read them itself or not.
@@ -243,6 +286,20 @@ impl Planner {
             let body = if inline { workspace::read_body(&self.root, file).await? } else { Body::Listed };
             let output = submission.output_name(file).to_owned();
             shown.push(ShownFile { path: file.path.clone(), output, body });
+        }
+        Ok(shown)
+    }
+
+    /// What guidance names, as every reviewer gets it.
+    async fn show_context(
+        &self,
+        assignment: &Assignment,
+        submission: &Submission,
+    ) -> Result<Vec<ShownFile>, Changed> {
+        let mut shown = vec![];
+        for (file, is_shown) in submission.guidance_shown(assignment.rule, &assignment.files) {
+            let body = if is_shown { workspace::read_body(&self.root, file).await? } else { Body::Listed };
+            shown.push(ShownFile { path: file.path.clone(), output: String::new(), body });
         }
         Ok(shown)
     }
@@ -268,6 +325,11 @@ impl Planner {
         let fixed = self.panel.find(reviewer).and_then(|(panelist, _)| panelist.timeout);
         fixed.unwrap_or(Duration::from_secs(policy::timeout_seconds(assignment.files.len())))
     }
+}
+
+/// Has every finding in a file count, whatever caused it.
+fn whole_files(rules: &mut [Rule]) {
+    rules.iter_mut().for_each(|rule| *rule = rule.about_whole_files());
 }
 
 pub(super) fn materials(assignment: &Assignment, submission: &Submission) -> Vec<Material> {

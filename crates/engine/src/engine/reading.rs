@@ -93,7 +93,13 @@ impl Engine {
         let paths = files.iter().map(|file| (file.path.clone(), file.output)).collect();
         let now = workspace::gather(root, paths).await;
         let now = now.map_err(EngineError::io("could not look at the files again"))?;
-        Ok(if now.iter().eq(files) { Confirmation::Same } else { Confirmation::Changed })
+        // What was shown beside them too.
+        let named: Vec<_> = submission.guidance_files.iter().map(|named| &named.file).collect();
+        let context =
+            workspace::gather(root, named.iter().map(|file| (file.path.clone(), 0)).collect()).await;
+        let context = context.map_err(EngineError::io("could not look at the files again"))?;
+        let is_same = now.iter().eq(files) && context.iter().eq(named);
+        Ok(if is_same { Confirmation::Same } else { Confirmation::Changed })
     }
 }
 

@@ -23,6 +23,7 @@ impl Engine {
         let told = self.without_secrets(told, |redaction, answer| {
             answer.redacted = answer.redacted.saturating_add(replaced);
             redaction.answer(answer);
+            answer.make_visible();
         });
         let result = match told.result {
             Ok(answer) => self.check_locations(answer, &asking.assignment, &asking.prepared).await,
@@ -44,8 +45,8 @@ impl Engine {
                 Ok(answer)
             }
             Err(mut failed) => {
-                failed.detail = redaction.hide(&failed.detail);
-                failed.fixed = failed.fixed.map(|words| redaction.hide(&words));
+                let words = std::iter::once(&mut failed.detail).chain(&mut failed.fixed);
+                words.for_each(|words| *words = text::visible(&redaction.hide(words)).into_owned());
                 Err(failed)
             }
         };
@@ -65,7 +66,7 @@ impl Engine {
             let flaws =
                 row.findings.iter_mut().flat_map(|flaw| [Some(&mut flaw.message), flaw.file.as_mut()]);
             for text in flaws.chain([row.feedback.as_mut()]).flatten() {
-                *text = self.hide(text);
+                *text = text::visible(&self.hide(text)).into_owned();
             }
         }
     }
@@ -82,7 +83,7 @@ pub(super) fn rules(redaction: &Redaction, rules: &mut [Rule]) {
 }
 
 /// Takes secrets out of the contents of a question, and counts them.
-pub(super) fn shown(redaction: &Redaction, files: &mut [ShownFile]) -> Counts {
+pub(crate) fn shown(redaction: &Redaction, files: &mut [ShownFile]) -> Counts {
     let mut counts = Counts::default();
     for file in files {
         if let Body::Text(text) = &mut file.body {

@@ -135,7 +135,9 @@ impl Engine {
             let (root, evidence) = (&self.0.planner.root, round.submission.evidence.clone());
             request.change = Some(SubmittedChange::again(root, of, context.clone(), evidence).await?);
         }
-        self.0.planner.prepare_for(request, round.submission.notes.clone(), &reviewers).await
+        let again = self.0.planner.prepare_for(request, round.submission.notes.clone(), &reviewers).await?;
+        let submission = again.submission.accepting(round.submission.accepting.clone());
+        Ok(Prepared { submission, ..again })
     }
 
     /// The document of a self-review that is waited for, without how to hand it in, and its token.
@@ -163,13 +165,14 @@ impl Engine {
 
 /// The request that would hand the same files in again.
 fn request_of(review: &Review, round: &Round) -> Request {
-    let Submission { outputs, files, .. } = round.submission.clone();
+    let Submission { outputs, files, guidance_files, .. } = round.submission.clone();
     Request {
         subject: review.subject.clone(),
         rules: round.rules.to_vec(),
         policy: review.policy.clone(),
         outputs,
         files: files.into_iter().map(|file| (file.path, file.output)).collect(),
+        guidance_files: guidance_files.into_iter().map(|named| (named.rule, named.file.path)).collect(),
         change: None,
         notes: None,
         fresh: false,

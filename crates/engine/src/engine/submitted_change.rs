@@ -3,8 +3,8 @@
 use super::panel::Panelist;
 use super::{EngineError, Planner, Prepared, Result};
 use crate::reviewer::Failed;
-use crate::workspace::{self, Change, ChangeWanted, Changed, ChangedFile, Shape};
-use countersign_core::answer::changed_lines;
+use crate::workspace::{self, Change, ChangeWanted, Changed, ChangedFile, FileKind, Shape};
+use countersign_core::answer::{changed_lines, touched_lines};
 use countersign_core::digest::Digest;
 use countersign_core::outcome::NoVerdict;
 use countersign_core::plan::{Assignment, MayStayUnseen};
@@ -64,6 +64,7 @@ impl SubmittedChange {
         let mut all: Vec<Material> = self.change.files.iter().map(patch).collect();
         all.push(Material {
             path: SUMMARY.to_owned(),
+            old_path: None,
             output: 0,
             digest: Digest::of(self.summary.as_bytes()),
             size_bytes: self.summary.len() as u64,
@@ -76,7 +77,8 @@ impl SubmittedChange {
         let files = files.iter().filter(|file| file.shape == Shape::File);
         all.extend(workspace::gather(root, files.map(|file| (file.path.clone(), 0)).collect()).await?);
         // Never looked for under a name it does not have: another file may have that.
-        all.extend(unread.into_iter().map(|file| Material { form: Form::File, ..patch(file) }));
+        let as_file = |file| Material { form: Form::File, old_path: None, ..patch(file) };
+        all.extend(unread.into_iter().map(as_file));
         Ok(all)
     }
 
@@ -86,7 +88,11 @@ impl SubmittedChange {
             fingerprint: self.change.fingerprint.clone(),
             left_out: self.left_out.clone(),
         };
-        Submission { evidence: self.evidence.clone(), ..submission.about(of, self.context.clone()) }
+        Submission {
+            evidence: self.evidence.clone(),
+            other_in_head: self.change.other_in_head.clone(),
+            ..submission.about(of, self.context.clone())
+        }
     }
 
     /// A patch or the summary, by its index among the materials.
@@ -107,6 +113,18 @@ impl SubmittedChange {
     pub(super) fn shown_lines(&self, path: &str) -> Option<Vec<RangeInclusive<u64>>> {
         let file = self.change.files.iter().find(|file| file.path == path)?;
         (!file.is_cut).then(|| changed_lines(&file.patch))
+    }
+
+    /// The lines of a file that the change touched; none where that is not known for sure: a file with another name or mode
+    /// is another file as a whole.
+    pub(super) fn touched_lines(&self, path: &str) -> Option<Vec<RangeInclusive<u64>>> {
+        let file = self.change.files.iter().find(|file| file.path == path)?;
+        let header = file.patch.lines().take_while(|line| !line.starts_with("@@ "));
+        let is_plain = file.kind == FileKind::Modified
+            && file.content == Content::Text
+            && !(file.is_cut || file.is_binary)
+            && !header.into_iter().any(|line| line.starts_with("old mode "));
+        is_plain.then(|| touched_lines(&file.patch))
     }
 
     /// Why a question about these files is not put to a reviewer.
@@ -145,6 +163,7 @@ fn patch(file: &ChangedFile) -> Material {
     let shown = file.patch.len() as u64;
     Material {
         path: file.path.clone(),
+        old_path: file.old_path.clone(),
         output: 0,
         digest: file.digest.clone(),
         size_bytes: if file.is_binary { shown } else { file.patch_bytes.max(shown) },

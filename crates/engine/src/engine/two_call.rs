@@ -93,8 +93,6 @@ impl Engine {
         if let Some(defect) = &asking.repair {
             return Err(Failed::new(NoVerdict::Garbled, defect));
         }
-        let private = self.private_brief(asking, Access::of(two.reviewer.sees_project)).await?;
-        let (criteria, root) = (private.brief.criteria.clone(), private.brief.root.clone());
         let mut reviewing = Reviewing {
             engine: self,
             asking,
@@ -104,11 +102,13 @@ impl Engine {
             usage: None,
             unknown: false,
         };
-        let review = reviewing.free_review(private.brief.clone()).await;
-        let review = match private.let_go(ReviewerReply::bare(review)).await.result {
-            Ok(review) => review,
+        let (review, brief) = match reviewing.free_review().await {
+            Ok(reviewed) => reviewed,
+            // No reviewer was asked.
+            Err(failed) if reviewing.usage.is_none() && !reviewing.unknown => return Err(failed),
             Err(failed) => return Ok(reviewing.told(Err(failed))),
         };
+        let (criteria, root) = (brief.criteria, brief.root);
         let answer = reviewing.parse_review(&review).await.and_then(|reviewed| {
             answer::rule_reviewed(reviewed, &criteria.iter().collect::<Vec<_>>())
                 .map_err(|defect| Failed::new(defect.why(), defect.to_string()))
@@ -145,16 +145,22 @@ impl Reviewing<'_> {
         ReviewerReply { result, reply, usage: self.usage.filter(|_| !self.unknown) }
     }
 
-    /// The review in free words; an empty one is asked for once more.
-    async fn free_review(&mut self, mut brief: Brief) -> Result<String, Failed> {
+    /// The review in free words, with the question for it; an empty review is asked for once more.
+    async fn free_review(&mut self) -> Result<(String, Brief), Failed> {
         let (engine, two) = (self.engine, self.two);
-        brief.rule.clone_from(&two.command);
-        brief.asks = Asks::Consultation(REVIEW_TEXT);
         let system_prompt = prompt::consultation_prompt(&two.task, REVIEW_TEXT);
         let empty = "the review is empty";
         for asked_for in [system_prompt.clone(), prompt::repair_prompt(&system_prompt, empty)] {
-            brief.system_prompt = asked_for;
+            // The folder of a reviewer goes with its call.
+            let private = engine.private_brief(self.asking, Access::of(two.reviewer.sees_project)).await?;
+            let brief = Brief {
+                rule: two.command.clone(),
+                asks: Asks::Consultation(REVIEW_TEXT),
+                system_prompt: asked_for,
+                ..private.brief.clone()
+            };
             let told = engine.ask_raw(&two.reviewer, &brief, self.cancel).await;
+            let told = private.let_go(told).await;
             self.add(&two.command, &two.reviewer, &told);
             let review = review_text(told.result?);
             if review.len() > REVIEW_BYTES_MAX {
@@ -162,7 +168,7 @@ impl Reviewing<'_> {
                 return Err(Failed::new(NoVerdict::TooLong, words));
             }
             if !review.trim().is_empty() {
-                return Ok(engine.0.planner.redaction.redact(&review).0.into_owned());
+                return Ok((engine.0.planner.redaction.redact(&review).0.into_owned(), brief));
             }
         }
         Err(Failed::new(NoVerdict::Garbled, empty))

@@ -11,7 +11,7 @@ use countersign_core::ids::{CallId, ReviewId, Token};
 use countersign_core::outcome::{NoVerdict, Outcome};
 use countersign_core::review::{
     Actor, By, DISPUTES, Decision, Input, Known, NotSubmitted, Opening, RecordedAnswer, Refused, Review,
-    Route, State, Submit, Verb, contradicts, route, stands_over, step,
+    Route, State, Submit, Verb, apply, contradicts, route, stands_over, step,
 };
 use countersign_core::rule::Rule;
 use countersign_core::submission::{Material, Submission};
@@ -249,6 +249,17 @@ impl Ticket {
 
 impl Engine {
     pub async fn submit(&self, prepared: Prepared) -> Result<Ticket> {
+        self.submit_with(prepared, None).await
+    }
+
+    /// Submits work and approves it in one transaction: no reviewer is asked. What has passed already is left as it is.
+    pub async fn submit_approved(&self, prepared: Prepared, by: Actor, reason: &str) -> Result<Ticket> {
+        let (verb, reason, at_ms) = (Verb::Approve, self.hide(reason), now_ms());
+        let digest = prepared.submission.digest.clone();
+        self.submit_with(prepared, Some(Decision { by, verb, reason, digest, at_ms })).await
+    }
+
+    async fn submit_with(&self, prepared: Prepared, decision: Option<Decision>) -> Result<Ticket> {
         let (mut transaction, latest, not_submitted) = self.latest_and_not_submitted(&prepared).await?;
         let Prepared { submission, plan, request } = &prepared;
         let mut submit = Submit {
@@ -261,6 +272,7 @@ impl Engine {
             not_submitted,
             fresh: request.fresh,
             token: Token::new(random()?),
+            is_decided: decision.is_some(),
             now_ms: now_ms(),
         };
         // A dispute asks about a failure that stands.
@@ -275,7 +287,15 @@ impl Engine {
             (_, Some(latest)) => latest,
         };
         submit.known = self.known(&mut transaction, &stored.review, &prepared, way).await?;
-        let events = step(&stored.review, Input::Submit(Box::new(submit)))?;
+        let mut events = step(&stored.review, Input::Submit(Box::new(submit)))?;
+        if let Some(decision) = decision {
+            let after = events.iter().fold(stored.review.clone(), apply);
+            match step(&after, Input::Decided(decision)) {
+                Ok(decided) => events.extend(decided),
+                Err(Refused::Settled(outcome)) if outcome.exit_code() == 0 => {}
+                Err(refused) => return Err(refused.into()),
+            }
+        }
         let review = stored.review.id.clone();
         let mut round = stored.review.round().map_or(1, |round| round.n);
         if !events.is_empty() {

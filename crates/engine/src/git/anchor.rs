@@ -92,6 +92,9 @@ impl Git {
 
     /// How many commits came after one in the history of another; none where it is not in that history.
     pub async fn distance(&self, from: &str, to: &str) -> Result<Option<u64>> {
+        if from == to {
+            return Ok(Some(0));
+        }
         if !self.is_ancestor(from, to).await? {
             return Ok(None);
         }

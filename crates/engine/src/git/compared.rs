@@ -4,7 +4,7 @@
 use super::objects::{Objects, Part, SUBMODULE, missing};
 use super::room::{Room, touched};
 use super::snapshot::{Snapshot, raw};
-use super::walk::Unseen;
+use super::walk::{Unseen, UnseenReason};
 use super::{Git, GitError, Result};
 use crate::private;
 use crate::scratch::Scratch;
@@ -30,6 +30,8 @@ pub struct Compared {
     scratch: PathBuf,
     room: Room,
     stamp: Stamp,
+    /// The ids of the files that differ.
+    ids: BTreeMap<Vec<u8>, String>,
 }
 
 impl Snapshot {
@@ -62,10 +64,37 @@ impl Snapshot {
         // From here on only we read.
         let stamp = Stamp::of(&scratch, Around::Ours(1)).map_err(failed)?;
         let staged = git.clone().within(&self.top).run(["ls-files", "-s", "-z"]).await?;
-        let ids: BTreeSet<String> = entries(&staged).map(|(_, id, _)| id.to_owned()).collect();
-        let ids: Vec<String> = ids.into_iter().collect();
-        git.objects()?.check(&ids).await?;
-        Ok(Compared { git, old, unseen: self.unseen.clone(), scratch, room, stamp })
+        let staged_ids: BTreeSet<String> = entries(&staged).map(|(_, id, _)| id.to_owned()).collect();
+        git.objects()?.check(&staged_ids.into_iter().collect::<Vec<_>>()).await?;
+        let ids: BTreeMap<_, _> =
+            entries(&staged).map(|(_, id, path)| (path.to_vec(), id.to_owned())).collect();
+        // Git leaves out files without an error because of their names.
+        let refused = self.changed.difference(&fetched).filter(|path| !ids.contains_key(*path));
+        let refused = refused.map(|path| Unseen { path: path.clone(), why: UnseenReason::Name });
+        let unseen = self.unseen.iter().cloned().chain(refused).collect();
+        Ok(Compared { git, old, unseen, scratch, room, stamp, ids })
+    }
+
+    /// The files that commits after `since` changed, and that HEAD has otherwise than the disk and the base.
+    pub async fn other_in_head(&self, since: &str, compared: Option<&Compared>) -> Result<Vec<Vec<u8>>> {
+        // Before the first commit of a branch HEAD has nothing.
+        let Some(head) = self.user.head().await?.filter(|head| head != since) else { return Ok(vec![]) };
+        let args = ["diff-tree", "-r", "--raw", "-z", "--no-renames", "--no-abbrev", since, &head, "--"];
+        let said = self.user.clone().within(&self.top).run(args).await?;
+        let other = raw(&said).filter(|(mode, id, path)| {
+            let in_base = self.listing.files.get(*path).map(|file| file.id.to_string());
+            let changed = compared.and_then(|compared| compared.ids.get(*path)).cloned();
+            let on_disk = changed.or_else(|| in_base.clone().filter(|_| !self.gone.contains(*path)));
+            let in_head = (*mode != "000000").then(|| (*id).to_owned());
+            let is_below = path.starts_with(&self.prefix) && !self.is_in_submodule(path);
+            is_below && *mode != SUBMODULE && in_head != on_disk && in_head != in_base
+        });
+        Ok(other.map(|(_, _, path)| path.to_vec()).collect())
+    }
+
+    fn is_in_submodule(&self, path: &[u8]) -> bool {
+        let mut modules = self.listing.submodules.iter();
+        modules.any(|module| path.strip_prefix(&module.path[..]).is_some_and(|rest| rest.starts_with(b"/")))
     }
 
     /// A tree with the attributes of the commit, if there are any there or in the work: those of the work do not count.
@@ -125,12 +154,7 @@ impl Snapshot {
         let list = list.map(str::to_owned).chain([compared.old.clone(), "--".to_owned()]);
         let said = compared.git.run(list.chain(paths.iter().cloned())).await?;
         let (mut info, mut ids) = (vec![], BTreeSet::new());
-        let is_in_submodule = |path: &[u8]| {
-            let mut modules = self.listing.submodules.iter();
-            modules
-                .any(|module| path.strip_prefix(&module.path[..]).is_some_and(|rest| rest.starts_with(b"/")))
-        };
-        for (mode, id, path) in raw(&said).filter(|(_, _, path)| !is_in_submodule(path)) {
+        for (mode, id, path) in raw(&said).filter(|(_, _, path)| !self.is_in_submodule(path)) {
             if mode == "000000" {
                 info.extend(entry("0", NOTHING, path));
                 continue;

@@ -17,6 +17,7 @@ mod places;
 mod room;
 mod run;
 mod snapshot;
+mod staged;
 mod status;
 mod trusted;
 mod verified;

@@ -6,7 +6,6 @@ use super::kept::{FileState, Kept, KeptClaims, Memory, Renewed, Settled};
 use super::listing::{Claimed, Listing, Reading, repository_of};
 use super::objects::{LazyObjects, SUBMODULE};
 use super::places::{plain_head, plain_index};
-use super::room::Room;
 use super::walk::{self, Differing, Found, Known, Unseen, UnseenReason};
 use super::{Git, GitError, Result, is_repository};
 use crate::private;
@@ -49,7 +48,8 @@ pub struct Snapshot {
 struct Look<'a> {
     user: &'a Git,
     base: &'a str,
-    room: Room,
+    /// A folder of ours for this call.
+    scratch: &'a Path,
     rules: IgnoreRules,
     objects: LazyObjects,
     listing: Arc<Listing>,
@@ -82,12 +82,11 @@ impl Git {
         let mut objects = LazyObjects::of(self);
         let (mut memory, listing) = Memory::open(kept, self, &mut objects, &base, &reading).await?;
         let listing = Arc::new(listing);
-        let room = Room::make(scratch, None, listing.letters).map_err(failed)?;
-        let rules = IgnoreRules::of(&listing, room.other_folder("rules"), memory.take_ignored());
+        let rules = IgnoreRules::of(&listing, scratch, memory.take_ignored());
         let mut look = Look {
             user: self,
             base: &base,
-            room,
+            scratch,
             rules,
             objects,
             listing: Arc::clone(&listing),
@@ -100,7 +99,7 @@ impl Git {
         };
         look.walk(&top, &prefix).await?;
         let claimed = look.add_claimed(&reading).await?;
-        look.room.require_untouched()?;
+        look.rules.require_untouched()?;
         let changed = look.changed(&top).await?;
         let Look { new, known, unseen, rules, memory, same, claims, .. } = look;
         let unread = known.iter().filter(|known| known.is_same).count();
@@ -147,7 +146,7 @@ impl Look<'_> {
             let unseen = level.unseen.iter().filter(|place| !self.listing.files.contains_key(&place.path));
             let asked = level.unknown.iter().map(|(path, _)| path.as_slice());
             let asked: Vec<&[u8]> = asked.chain(unseen.map(|place| place.path.as_slice())).collect();
-            self.rules.ask(&self.room, &self.listing, &mut self.objects, &asked).await?;
+            self.rules.ask(&self.listing, &mut self.objects, &asked).await?;
             let is_ignored = |path: &Vec<u8>| self.rules.known.contains(path);
             self.unseen.extend(level.unseen.into_iter().filter(|place| !is_ignored(&place.path)));
             folders = level.folders;
@@ -195,7 +194,7 @@ impl Look<'_> {
             return Ok(known.clone());
         }
         // Of a copy: what is kept must be about exactly these bytes.
-        let copy = self.room.other_folder(COPY);
+        let copy = self.scratch.join(COPY);
         if !bytes.is_empty() {
             private::write(&copy, &bytes).map_err(failed)?;
         }

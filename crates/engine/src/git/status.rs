@@ -22,6 +22,8 @@ pub struct StatusEntry {
     pub status: Status,
     /// Whether the index differs from the last commit.
     pub is_staged: bool,
+    /// Whether the file differs from the index, or is not in it.
+    pub is_open: bool,
 }
 
 impl Git {
@@ -47,10 +49,17 @@ fn entries(said: &[u8]) -> Result<Vec<StatusEntry>> {
             _ => return Err(unexpected(line)),
         };
         let mut parts = line.splitn(fields, |byte| *byte == b' ');
-        let is_staged = parts.nth(1).is_some_and(|xy| status == Status::Changed && xy[0] != b'.');
+        let xy = parts.nth(1).filter(|xy| status == Status::Changed && xy.len() == 2);
+        let is_staged = xy.is_some_and(|xy| xy[0] != b'.');
+        let is_open = xy.is_none_or(|xy| xy[1] != b'.');
         let path = if fields == 2 { Some(&line[2..]) } else { parts.last() };
         let path = path.filter(|path| !path.is_empty()).ok_or_else(|| unexpected(line))?;
-        entries.push(StatusEntry { path: String::from_utf8_lossy(path).into_owned(), status, is_staged });
+        entries.push(StatusEntry {
+            path: String::from_utf8_lossy(path).into_owned(),
+            status,
+            is_staged,
+            is_open,
+        });
     }
     Ok(entries)
 }
@@ -101,12 +110,17 @@ mod tests {
         let said =
             b"1 M. N... 100644 100644 100644 aa bb a b\n c\x001 .D N... 100644 100644 000000 aa aa gone\0\
             u UU N... 100644 100644 100644 100644 aa bb cc both sides\0? new file\xff\0";
-        let entry = |path: &str, status, is_staged| StatusEntry { path: path.to_owned(), status, is_staged };
+        let entry = |path: &str, status, is_staged, is_open| StatusEntry {
+            path: path.to_owned(),
+            status,
+            is_staged,
+            is_open,
+        };
         let expected = [
-            entry("a b\n c", Status::Changed, true),
-            entry("gone", Status::Changed, false),
-            entry("both sides", Status::Unmerged, false),
-            entry("new file\u{fffd}", Status::Untracked, false),
+            entry("a b\n c", Status::Changed, true, false),
+            entry("gone", Status::Changed, false, true),
+            entry("both sides", Status::Unmerged, false, true),
+            entry("new file\u{fffd}", Status::Untracked, false, true),
         ];
         assert_eq!(entries(said).unwrap(), expected);
         assert_eq!(entries(b"").unwrap(), []);

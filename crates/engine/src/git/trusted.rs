@@ -37,6 +37,15 @@ impl Git {
     /// The remote to pin, by the settings of the repository: `origin`, or the only one there is; none without a remote
     /// or without a known default branch.
     pub async fn remote_to_pin(&self) -> Result<Option<PinnedRemote>> {
+        self.remote_on(None).await
+    }
+
+    /// The same with a branch that is known to be the default one.
+    pub async fn remote_with(&self, branch: &str) -> Result<Option<PinnedRemote>> {
+        self.remote_on(Some(branch)).await
+    }
+
+    async fn remote_on(&self, known: Option<&str>) -> Result<Option<PinnedRemote>> {
         let said = self.text(["remote"]).await?;
         let names: Vec<&str> = said.lines().collect();
         let name = match names[..] {
@@ -48,10 +57,13 @@ impl Git {
             return Ok(None);
         };
         let head = format!("refs/remotes/{name}/HEAD");
-        let head = self.maybe(["symbolic-ref", "--quiet", &head]).await?;
+        let head = match known {
+            Some(_) => None,
+            None => self.maybe(["symbolic-ref", "--quiet", &head]).await?,
+        };
         let prefix = format!("refs/remotes/{name}/");
         let named = head.and_then(|head| head.strip_prefix(&prefix).map(str::to_owned));
-        let mut branch = named;
+        let mut branch = known.map(str::to_owned).or(named);
         for usual in ["main", "master"] {
             if branch.is_none() && self.commit(&format!("{prefix}{usual}")).await?.is_some() {
                 branch = Some(usual.to_owned());

@@ -44,6 +44,8 @@ pub enum UnseenReason {
     Special,
     /// A submodule whose commit has other files than its folder.
     OtherCommit(String),
+    /// Git does not take a file of this name.
+    Name,
 }
 
 /// A file that the commit has too.

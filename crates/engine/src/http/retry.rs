@@ -15,9 +15,12 @@ pub struct Policy {
     wait_max: Duration,
 }
 
-/// Questions to services, and messages to webhooks.
+/// The longest wait that a server may ask for.
+pub const WAIT_MAX: Duration = Duration::from_secs(60);
+
+/// Questions to services and to agent programs, and messages to webhooks.
 pub const HTTP: Policy =
-    Policy { tries: 3, first_wait: Duration::from_millis(500), factor: 4, wait_max: Duration::from_secs(60) };
+    Policy { tries: 3, first_wait: Duration::from_millis(500), factor: 4, wait_max: WAIT_MAX };
 
 #[derive(Debug)]
 pub struct Failed<E> {

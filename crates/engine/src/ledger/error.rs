@@ -20,6 +20,9 @@ pub enum LedgerError {
     ReadOnly(String),
     #[error("the ledger cannot be read: {0}")]
     Unreadable(String),
+    /// A read failed although reading is allowed; with the message of SQLite or the system. What is on the disk is sound.
+    #[error("the ledger could not be read ({0}): the disk reported an error")]
+    ReadFailed(String),
     /// A write failed although writing is allowed; with the message of SQLite or the system.
     #[error("the ledger could not be written ({0}): the disk is full, or a file size limit was reached")]
     WriteFailed(String),
@@ -104,6 +107,9 @@ impl LedgerError {
                 "make the folder of the ledger and its files writable; `countersign doctor` names it"
             }
             Self::Unreadable(_) => "make the folder of the ledger and its files readable for your user",
+            Self::ReadFailed(_) => {
+                "nothing was changed: run the command again; if it fails again, check the disk"
+            }
             Self::WriteFailed(_) => {
                 "earlier records are not lost: free some space or raise the limit (`ulimit -f`), then run the command again"
             }
@@ -181,6 +187,7 @@ mod tests {
             LedgerError::DiskFull,
             LedgerError::ReadOnly("x".into()),
             LedgerError::Unreadable("x".into()),
+            LedgerError::ReadFailed("x".into()),
             LedgerError::WriteFailed("x".into()),
             LedgerError::NotAFolder("x".into()),
             LedgerError::Busy,

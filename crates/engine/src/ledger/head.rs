@@ -13,6 +13,8 @@ use std::time::UNIX_EPOCH;
 
 const VERSION: &str = "1";
 const HEAD_BYTES_MAX: u64 = 1024;
+/// The ending of a file beside a head: that it replaced the head of another ledger.
+const ANOTHER: &str = "another";
 
 /// Where the head of a ledger is kept, and which ledger that is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,15 +49,7 @@ impl HeadFile {
     pub fn of(dir: &Path, owner: &Path, heads: &Path) -> Option<Self> {
         let owner = owner.canonicalize().ok()?;
         let found = fs::metadata(&owner).ok()?;
-        let name = owner.join(dir.file_name()?);
-        let name = blake3::hash(name.as_os_str().as_encoded_bytes()).to_hex();
-        // A number of an inode is given out again; the time of birth is not, where the file system has it.
-        let birth = found.created().ok().and_then(|at| at.duration_since(UNIX_EPOCH).ok());
-        let birth = birth.map_or(0, |since| since.as_nanos());
-        Some(Self {
-            path: heads.join(&name[..32]),
-            place: format!("{}:{}:{birth}", found.dev(), found.ino()),
-        })
+        Some(Self { path: file(&owner, Path::new(dir.file_name()?), heads), place: place(&found) })
     }
 
     fn read(&self) -> Option<Head> {
@@ -75,8 +69,14 @@ impl HeadFile {
             let mut text = String::new();
             Read::by_ref(&mut file).take(HEAD_BYTES_MAX).read_to_string(&mut text)?;
             let is_later = |known: Head| known.first == head.first && known.seq >= head.seq;
-            if !is_accepted && parse(&text).is_some_and(is_later) {
+            let known = parse(&text);
+            if !is_accepted && known.clone().is_some_and(is_later) {
                 return Ok(());
+            }
+            if !is_accepted
+                && known.is_some_and(|known| known.place != head.place && known.first != head.first)
+            {
+                File::create(self.path.with_extension(ANOTHER))?;
             }
             let Head { place, first, seq, link } = head;
             let line = format!("{VERSION} {place} {first} {seq} {link}\n");
@@ -95,10 +95,34 @@ impl HeadFile {
         }
     }
 
+    /// Whether this machine has seen a ledger in a git folder at this path, and that folder is not there any more: it is gone,
+    /// or another one.
+    pub fn was_of_another(git: &Path, name: &str, heads: &Path) -> bool {
+        let Some((parent, last)) = git.parent().zip(git.file_name()) else { return false };
+        let owner = parent.canonicalize().unwrap_or_else(|_| parent.to_owned()).join(last);
+        let place = fs::symlink_metadata(&owner).ok().filter(fs::Metadata::is_dir).map(|found| place(&found));
+        let kept = Self { path: file(&owner, name, heads), place: place.unwrap_or_default() };
+        kept.path.with_extension(ANOTHER).exists() || kept.read().is_some_and(|head| head.place != kept.place)
+    }
+
     /// Forgets the head, because a person says that the ledger here counts.
     pub fn forget(&self) {
         fs::remove_file(&self.path).ok();
     }
+}
+
+/// The file for the ledger in a folder of this name, which belongs to `owner`.
+fn file(owner: &Path, name: impl AsRef<Path>, heads: &Path) -> PathBuf {
+    let name = blake3::hash(owner.join(name).as_os_str().as_encoded_bytes()).to_hex();
+    heads.join(&name[..32])
+}
+
+/// What tells a folder from another one in its place. A number of an inode is given out again; the time of birth is not, where
+/// the file system has it.
+fn place(found: &fs::Metadata) -> String {
+    let birth = found.created().ok().and_then(|at| at.duration_since(UNIX_EPOCH).ok());
+    let birth = birth.map_or(0, |since| since.as_nanos());
+    format!("{}:{}:{birth}", found.dev(), found.ino())
 }
 
 fn parse(text: &str) -> Option<Head> {
@@ -147,6 +171,21 @@ pub(super) fn hex(link: &[u8]) -> String {
 }
 
 impl Ledger {
+    /// The hash of its last event, as an export has it: it vouches for all events. None in an empty ledger.
+    pub async fn last_hash(&self) -> Result<Option<String>> {
+        let end = self.read().await?.end("").await?;
+        Ok(end.link.map(|link| hex(&link)))
+    }
+
+    /// Whether this machine has written the ledger up to the head that is kept of it.
+    pub async fn is_known(&self, file: &HeadFile) -> Result<bool> {
+        let Some(head) = file.read() else { return Ok(false) };
+        let present = present(&mut self.read().await?, Some(&head)).await?;
+        let is_same =
+            present.first.as_ref() == Some(&head.first) && present.at_head.as_ref() == Some(&head.link);
+        Ok(is_same && head.place == file.place)
+    }
+
     /// Compares the ledger with the head that is kept of it, and keeps its head from now on. With `accept` it counts as it
     /// is.
     pub async fn keep_head(&self, file: HeadFile, accept: bool) -> Result<()> {

@@ -9,6 +9,7 @@ use super::{LedgerError, Result};
 use crate::fresh;
 use countersign_core::cost::Spending;
 use countersign_core::ids::{CallId, ReviewId};
+use countersign_core::outcome::Outcome;
 use countersign_core::review::State;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
@@ -155,9 +156,12 @@ impl Session {
                 all.filter(|row| row.subject == *subject).collect()
             }
             Rows::Page(_) => all.collect(),
+            Rows::Stopped(_) => {
+                all.filter(|row| row.standing.is_some_and(Outcome::waits_for_a_lift)).collect()
+            }
         };
         rows.sort_by_key(|row| std::cmp::Reverse(row.opened_seq));
-        let mut limit = 1;
+        let mut limit = if let Rows::Stopped(limit) = which { limit } else { 1 };
         if let Rows::Page(filter) | Rows::PageFor(_, filter) = which {
             limit = filter.limit;
             rows.retain(|row| filter.before.is_none_or(|before| row.opened_seq < before));

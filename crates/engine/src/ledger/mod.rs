@@ -14,6 +14,7 @@ mod entry;
 mod error;
 mod export;
 mod failures;
+mod folder;
 mod head;
 mod import;
 mod memory;
@@ -101,42 +102,6 @@ impl Ledger {
     /// Whether what is written to it is there for others, and after the end of this process.
     pub fn is_kept(&self) -> bool {
         !matches!(self.0.store, Store::Memory(_))
-    }
-
-    /// Whether a ledger can be written in this folder, which need not be there yet.
-    pub fn is_writable(dir: &Path) -> bool {
-        let there = dir.ancestors().find(|folder| folder.exists());
-        match Self::is_in(dir) {
-            true => sqlite::is_writable(dir),
-            false => {
-                there.is_some_and(|there| rustix::fs::access(there, rustix::fs::Access::WRITE_OK).is_ok())
-            }
-        }
-    }
-
-    /// Keeps the ledger's folder out of git's sight, where there is one.
-    pub fn hide(dir: &Path) -> Result<()> {
-        if dir.is_dir() { sqlite::ignore_by_git(dir) } else { Ok(()) }
-    }
-
-    pub fn is_in(dir: &Path) -> bool {
-        sqlite::file(dir).symlink_metadata().is_ok()
-    }
-
-    /// Makes the ledger's folder and nothing in it, for those who keep something beside the ledger.
-    pub fn make_folder(dir: &Path) -> Result<()> {
-        sqlite::make_folder(dir)
-    }
-
-    /// Moves the ledger that an earlier version kept in `old` to `new`, once; where there is none, or `new` has one, nothing
-    /// is changed.
-    pub async fn take_over(old: &Path, new: &Path) -> Result<bool> {
-        sqlite::take_over(old, new).await
-    }
-
-    /// Whether a folder has a ledger, and not only the file that stays where one was moved away.
-    pub fn is_left_to_move(old: &Path) -> Result<bool> {
-        sqlite::is_left_to_move(old)
     }
 
     /// Opens the ledger in this folder if there is one; makes nothing, and reads also where writing is not allowed.
@@ -260,6 +225,11 @@ impl Ledger {
         self.read().await?.rows(Rows::PageFor(&self.own(subject), filter)).await
     }
 
+    /// Reviews that were stopped and that a person can let go on, newest first.
+    pub async fn stopped(&self, limit: u32) -> Result<Vec<Row>> {
+        self.read().await?.rows(Rows::Stopped(limit)).await
+    }
+
     pub async fn counts(&self) -> Result<Vec<Count>> {
         self.read().await?.counts().await
     }
@@ -329,10 +299,12 @@ impl Ledger {
 
     /// Everything recorded after this number, oldest first. Nothing means nothing yet: a replaced file is an error.
     pub async fn feed(&self, after: u64, limit: u32) -> Result<Vec<Recorded>> {
-        let page = self.read().await?.feed(after, limit).await?;
-        if page.is_empty() {
+        let page = async { self.read().await?.feed(after, limit).await }.await;
+        // A file that was moved away may also fail to be read.
+        if !page.as_ref().is_ok_and(|page| !page.is_empty()) {
             self.0.store.require_in_place()?;
         }
+        let page = page?;
         let shown = page.into_iter().filter(|(line, _)| !line.is_pruned());
         shown.map(|(line, subject)| line.recorded(subject)).collect()
     }
@@ -401,8 +373,10 @@ impl Ledger {
 
     /// Writes a copy into a new file, and checks all of it; returns how many events it has.
     pub async fn backup(&self, file: &Path) -> Result<u64> {
-        let copied = export::backup(&self.0.store, file).await;
-        copied.map_err(|error| self.0.store.explain(error))
+        match export::backup(&self.0.store, file).await {
+            Ok(events) => Ok(events),
+            Err(error) => Err(self.0.store.explained(error).await),
+        }
     }
 
     /// Writes every event and every call as lines of JSON.

@@ -71,6 +71,8 @@ pub(super) enum Rows<'a> {
     PageFor(&'a Subject, Filter),
     /// In the order of their ids, after this one.
     ById(&'a str, u32),
+    /// That were stopped and that a person can let go on, newest first.
+    Stopped(u32),
 }
 
 impl Store {
@@ -140,9 +142,9 @@ impl Store {
     }
 
     /// An error with its cause, where the store can find that out.
-    pub(super) fn explain(&self, error: LedgerError) -> LedgerError {
+    pub(super) async fn explained(&self, error: LedgerError) -> LedgerError {
         match self.sqlite() {
-            Some(store) => sqlite::explain(error, store.dir()),
+            Some(store) => sqlite::explained(error, store.dir()).await,
             None => error,
         }
     }
@@ -194,7 +196,10 @@ macro_rules! methods {
             $(#[$doc])*
             pub(super) async fn $name(&mut self, $($arg: $type),*) -> Result<$out> {
                 match self {
-                    Self::Sqlite(session) => session.$name($($arg),*).await,
+                    Self::Sqlite(session) => match session.$name($($arg),*).await {
+                        Err(error) => Err(session.explained(error).await),
+                        done => done,
+                    },
                     Self::Memory(session) => session.$name($($arg),*),
                 }
             }

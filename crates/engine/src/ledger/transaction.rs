@@ -173,10 +173,10 @@ impl Transaction {
 
     /// After a failed write nothing of the transaction may stay, whatever the caller does next.
     fn or_give_up<T>(&mut self, done: Result<T>) -> Result<T> {
-        done.map_err(|error| {
+        if done.is_err() {
             self.session = None;
-            self.ledger.0.store.explain(error)
-        })
+        }
+        done
     }
 }
 

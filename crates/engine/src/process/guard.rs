@@ -24,7 +24,7 @@ pub(super) const KILL_AGAIN: Duration = Duration::from_millis(20);
 pub(super) const KILL_AT_MOST: Duration = Duration::from_secs(5);
 
 /// Stands for the pid of a watcher where there is none.
-pub(super) const NO_WATCHER: u64 = 0;
+const NO_WATCHER: u64 = 0;
 
 pub(super) enum GuardEvent {
     /// The lifeline has ended, or the watcher.
@@ -34,20 +34,33 @@ pub(super) enum GuardEvent {
     Alone,
 }
 
-/// Runs as a guard: `__guard WATCHER GRACE_MS SCRATCH PROGRAM ARGS…`. Returns when the whole tree is gone, and with it
-/// the scratch folder if it has a name and the line was cut. Without a watcher it becomes the watcher of another guard.
+/// Runs as a guard: `__guard GRACE_MS SCRATCH PROGRAM ARGS…`. Returns when the whole tree is gone, and with it the scratch
+/// folder if it has a name and the line was cut. On Linux this process becomes the watcher of its copy.
 pub fn guard_main() -> ExitCode {
     let words: Vec<OsString> = std::env::args_os().skip(2).collect();
-    let [watcher, grace, scratch, program, args @ ..] = words.as_slice() else { return not_for_people() };
-    let number = |word: &OsString| word.to_str().and_then(|word| word.parse::<u64>().ok());
-    let (Some(watcher), Some(grace)) = (number(watcher), number(grace)) else { return not_for_people() };
+    let [grace, scratch, program, args @ ..] = words.as_slice() else { return not_for_people() };
+    let Some(grace) = grace.to_str().and_then(|word| word.parse().ok()) else { return not_for_people() };
+    let guard = |watcher| guard_program(watcher, Duration::from_millis(grace), scratch, program, args);
     #[cfg(target_os = "linux")]
-    if watcher == NO_WATCHER {
-        return super::watcher::watch(&words[1..], scratch);
+    {
+        super::watcher::watch(guard, scratch)
     }
+    #[cfg(not(target_os = "linux"))]
+    {
+        guard(NO_WATCHER)
+    }
+}
+
+fn guard_program(
+    watcher: u64,
+    grace: Duration,
+    scratch: &OsStr,
+    program: &OsStr,
+    args: &[OsString],
+) -> ExitCode {
     let Ok(line) = std::io::stdin().as_fd().try_clone_to_owned() else { return ExitCode::FAILURE };
     let mut line = UnixStream::from(line);
-    let report = guard(&mut line, watcher, Duration::from_millis(grace), program, args);
+    let report = guard(&mut line, watcher, grace, program, args);
     // The copies in it are private work, and the process that made them may be gone. Otherwise that process reads them
     // again before it removes them.
     if report == ProcessEnd::GuardLost {

@@ -1,6 +1,5 @@
 //! Runs a program below its guard: passes its input, reads its output, cuts the lifeline in time.
 
-use super::guard::NO_WATCHER;
 use super::guarded::{GUARD_MARGIN, Guarded};
 use super::own::{self, Own};
 use super::{Call, Ended, GUARD_ARG, GuardProgram, ProcessEnd, Surplus, Tap};
@@ -58,7 +57,6 @@ fn start(guard: &GuardProgram, call: &Call) -> io::Result<(Child, Option<Own>, U
     }
     command
         .arg(GUARD_ARG)
-        .arg(NO_WATCHER.to_string())
         .arg(call.grace.as_millis().to_string())
         .arg(call.scratch.clone().unwrap_or_default())
         .arg(&call.program)

@@ -4,29 +4,38 @@
 //! and the kernel resumes both if they are stopped when the process above them dies.
 
 use super::guard::{GuardEvent, KILL_AGAIN, KILL_AT_MOST, remove_scratch};
-use super::{GUARD_ARG, tree};
+use super::tree;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::process::{
     Pid, PidfdFlags, Signal, WaitOptions, WaitStatus, getpid, getppid, kill_process, pidfd_open,
-    set_child_subreaper, set_parent_process_death_signal, setsid, wait,
+    set_child_subreaper, set_parent_process_death_signal, setpgid, setsid, wait,
 };
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsStr;
 use std::io;
-use std::os::unix::process::CommandExt;
-use std::process::{Child, Command, ExitCode};
+use std::process::ExitCode;
 use std::sync::mpsc::Sender;
 use std::time::Instant;
 
 /// A guard that is stopped more often is taken for lost.
 const STOPS_MAX: u32 = 16;
 
-/// Runs as the watcher of a guard that gets these words. Returns when the guard and everything below it is gone.
-pub(super) fn watch(words: &[OsString], scratch: &OsStr) -> ExitCode {
+/// Runs as the watcher of a guard, which is a copy of this process. Returns when the guard and everything below it is gone.
+pub(super) fn watch(guard: impl FnOnce(u64) -> ExitCode, scratch: &OsStr) -> ExitCode {
     let _ = setsid();
     let _ = set_child_subreaper(Some(getpid()));
     let _ = set_parent_process_death_signal(Some(Signal::CONT));
-    let Ok(guard) = start(words) else { return ExitCode::FAILURE };
-    let Some(guard) = Pid::from_raw(guard.id().cast_signed()) else { return ExitCode::FAILURE };
+    let watcher = u64::from(std::process::id());
+    // This process has one thread, so the copy is whole.
+    let guard = match fork::fork() {
+        Ok(fork::Fork::Child) => {
+            // A group of its own, but our session: by that, everything is found as long as it does not leave it.
+            let _ = setpgid(None, None);
+            return guard(watcher);
+        }
+        Ok(fork::Fork::Parent(guard)) => guard,
+        Err(_) => return ExitCode::FAILURE,
+    };
+    let Some(guard) = Pid::from_raw(guard) else { return ExitCode::FAILURE };
     if ended(guard).is_some_and(|status| status.exit_status() == Some(0)) && is_alone() {
         return ExitCode::SUCCESS;
     }
@@ -34,17 +43,6 @@ pub(super) fn watch(words: &[OsString], scratch: &OsStr) -> ExitCode {
     remove_scratch(scratch);
     // Without a report, the caller knows that the guard was lost.
     ExitCode::FAILURE
-}
-
-/// The same program again: by this name it is also found after an update has replaced its file.
-fn start(words: &[OsString]) -> io::Result<Child> {
-    // A group of its own, but our session: by that, everything is found as long as it does not leave it.
-    Command::new("/proc/self/exe")
-        .arg(GUARD_ARG)
-        .arg(std::process::id().to_string())
-        .args(words)
-        .process_group(0)
-        .spawn()
 }
 
 /// Waits for the end of the guard, and lets it go on whenever it is stopped.

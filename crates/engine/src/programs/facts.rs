@@ -6,6 +6,7 @@ use countersign_core::prompt::Shape;
 use std::ffi::OsString;
 use std::fmt;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// The API of a service that is asked without a program between.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,6 +72,10 @@ pub struct Facts {
     pub working: Working,
     /// Whether it says what a call cost in money.
     pub reports_cost: bool,
+    /// Whether it sends a question again by itself: where only it sees the wait that its service asks for.
+    pub sends_again: bool,
+    /// What a line of its output says about waiting for it, where it would go on without use. It counts over the lines.
+    pub patience: Option<fn(&mut usize, &str) -> Option<Patience>>,
     /// Command line, prompt and files of a question.
     pub prepare: fn(&Form<'_>) -> Setup,
     pub parse_output: fn(&Ended) -> ParsedOutput,
@@ -78,6 +83,14 @@ pub struct Facts {
     pub opened: fn(&Ended) -> Option<usize>,
     /// A file in which it writes down what its service answered, where its report leaves out whether that was whole.
     pub record: Option<Record>,
+}
+
+/// How long a program is waited for after a line of its output, until another line says something else.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Patience {
+    /// As long as the question may take.
+    Whole,
+    AtMost(Duration),
 }
 
 /// A file in which a program writes down what its service answered.

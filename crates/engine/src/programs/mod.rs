@@ -20,13 +20,13 @@ mod steering;
 pub mod stop;
 
 pub use environment::{environment, kept};
-pub use facts::{Api, Credentials, Facts, Form, Record, Setup, Vendor};
+pub use facts::{Api, Credentials, Facts, Form, Patience, Record, Setup, Vendor};
 pub use program::{
     Dialect, FileFormat, HOOK_SECONDS, Hook, Mark, ModelArgument, Program, Programs, ServerEntry, ServerForm,
-    Working, listed,
+    ServerVariables, Working, listed,
 };
 pub use reply::{Kind, ParsedOutput, Problem, ProgramName, ReplyBody, Usage, not_exited};
-pub(crate) use reply::{events, kind_in, microusd, sum_known};
+pub(crate) use reply::{events, kind_in, microusd, says_no_credit, sum_known};
 pub use steering::{gate_environment, needs_trust, steers};
 
 /// Every program there is. A new one is a folder and a row here.

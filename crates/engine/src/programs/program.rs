@@ -216,7 +216,42 @@ pub struct ServerEntry {
     /// What a new file has beside the entry.
     pub new_file: Option<&'static str>,
     pub form: ServerForm,
+    /// Which variables the server gets.
+    pub variables: ServerVariables,
     pub next: &'static str,
+}
+
+/// Which of its own variables a program gives to a server that it starts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ServerVariables {
+    All,
+    /// Those without keys, and those that the member of this name lists.
+    Listed(&'static str),
+    /// Those without keys, and those that the member of this name sets, as in `"NAME": "$NAME"`.
+    Set(&'static str),
+}
+
+impl ServerVariables {
+    /// What to write into an entry so that the server gets a variable.
+    pub fn passes(self, variable: &str) -> Option<String> {
+        match self {
+            Self::All => None,
+            Self::Listed(member) => Some(format!("{member} = [\"{variable}\"]")),
+            Self::Set(member) => Some(format!("\"{member}\": {{\"{variable}\": \"${variable}\"}}")),
+        }
+    }
+
+    /// Whether an entry gives a variable to the server.
+    pub fn gives(self, entry: &Value, variable: &str) -> bool {
+        let lists =
+            |member: &str| entry[member].as_array().is_some_and(|all| all.iter().any(|one| one == variable));
+        let sets = |member: &str| entry[member].get(variable).is_some();
+        match self {
+            Self::All => true,
+            Self::Listed(member) => lists(member) || sets("env"),
+            Self::Set(member) => sets(member),
+        }
+    }
 }
 
 /// In which words a server is described.

@@ -5,6 +5,7 @@ use crate::process::ProcessEnd;
 use countersign_core::outcome::NoVerdict;
 use countersign_core::text;
 use serde_json::Value;
+use std::time::Duration;
 
 const MICRO: f64 = 1_000_000.0;
 /// How much of the program's own words is quoted.
@@ -105,16 +106,24 @@ pub enum Kind {
     NotInstalled,
     /// It is there and cannot be run.
     NotStarted,
-    /// There is no sign-in, or the key is not good.
+    /// There is no sign-in and no key.
     NotSignedIn,
-    /// The account has used up what it may use for now.
+    /// The service does not take the key or the sign-in that was sent.
+    KeyRejected,
+    /// The service knows who asks, and does not allow this.
+    Forbidden,
+    /// The account is asking too much at once.
     RateLimited,
+    /// The account has used up what it may use for hours or days, so that asking again soon is of no use.
+    AllowanceUsedUp,
+    /// The account is empty, and does not fill up while one waits.
+    NoCredit,
     /// The service has too much to do.
     Overloaded,
     ServerError,
     /// The service could not be reached, or its reply ended early.
     Connection,
-    /// The service does not take the question as it is: an unknown model, an empty account.
+    /// The service does not take the question as it is: an unknown model, for example.
     Rejected,
     Refused,
     /// The question is longer than the program or the model takes.
@@ -140,7 +149,9 @@ impl Kind {
     /// What the HTTP status of a service means, where nothing says more.
     pub fn of_status(status: u64) -> Self {
         match status {
-            401 | 403 => Self::NotSignedIn,
+            401 => Self::KeyRejected,
+            402 => Self::NoCredit,
+            403 => Self::Forbidden,
             413 => Self::QuestionTooLong,
             429 => Self::RateLimited,
             503 | 529 => Self::Overloaded,
@@ -148,6 +159,23 @@ impl Kind {
             _ => Self::Rejected,
         }
     }
+}
+
+/// What services say of an empty account, with different statuses.
+const NO_CREDIT: [&str; 7] = [
+    "insufficient_quota",
+    "exceeded your current quota",
+    "credit balance is too low",
+    "credits are depleted",
+    "insufficient credit",
+    "quota exceeded. check your plan",
+    "billing hard limit",
+];
+
+/// Whether the words are those of an empty account.
+pub(crate) fn says_no_credit(words: &str) -> bool {
+    let words = words.to_lowercase();
+    NO_CREDIT.iter().any(|mark| words.contains(mark))
 }
 
 impl Problem {
@@ -173,7 +201,11 @@ impl Problem {
             Kind::NotInstalled
                 | Kind::NotStarted
                 | Kind::NotSignedIn
+                | Kind::KeyRejected
+                | Kind::Forbidden
                 | Kind::RateLimited
+                | Kind::AllowanceUsedUp
+                | Kind::NoCredit
                 | Kind::Overloaded
                 | Kind::ServerError
                 | Kind::Rejected
@@ -181,16 +213,54 @@ impl Problem {
         )
     }
 
+    /// Whether it may go better a moment later.
+    pub(crate) fn may_pass(&self) -> bool {
+        matches!(self.kind, Kind::RateLimited | Kind::Overloaded | Kind::ServerError)
+    }
+
+    /// The wait that the service asks for, where its words say so.
+    pub(crate) fn asked_for(&self) -> Option<Duration> {
+        const BEFORE: [&str; 4] = ["try again in ", "retry in ", "retry after ", "retry-after: "];
+        let words = self.quoted.to_lowercase();
+        let rest = BEFORE.iter().find_map(|before| Some(words.split_once(before)?.1))?;
+        let digits = rest.bytes().take_while(|byte| byte.is_ascii_digit() || *byte == b'.').count();
+        let number: f64 = rest[..digits].trim_end_matches('.').parse().ok()?;
+        let unit = rest[digits..].trim_start();
+        let seconds = match unit {
+            _ if unit.starts_with("ms") || unit.starts_with("milli") => number / 1000.0,
+            _ if unit.starts_with('m') => number * 60.0,
+            _ if unit.starts_with('h') => number * 3600.0,
+            _ => number,
+        };
+        Duration::try_from_secs_f64(seconds).ok()
+    }
+
+    /// The same, with the wait that the service asks for and that is too long.
+    pub(crate) fn asking_to_wait(&self, wait: Duration) -> Self {
+        let words = format!("{}; it asks to wait {} s", self.quoted, wait.as_secs());
+        Self { quoted: words, ..self.clone() }
+    }
+
     pub fn words(&self, asked: &ProgramName<'_>) -> String {
         let words = match self.kind {
             Kind::NotInstalled => "{name} is not installed, or not on the PATH; see {install}",
             Kind::NotStarted => "{name} could not be started",
             Kind::NotSignedIn => "{name} is not signed in: {sign_in}",
-            Kind::RateLimited => "the account of {name} reached its rate limit: submit again later",
+            Kind::KeyRejected => {
+                "the service behind {name} rejected the key or sign-in that it was sent: check the key, or sign in again"
+            }
+            Kind::Forbidden => {
+                "the service behind {name} does not allow this to your account: check which models it may use, or ask \
+                 another reviewer"
+            }
+            Kind::RateLimited | Kind::AllowanceUsedUp => {
+                "the account of {name} reached its rate limit: submit again later"
+            }
+            Kind::NoCredit => "the account of {name} has no credit left: add credit, or ask another reviewer",
             Kind::Overloaded => "the service behind {name} is overloaded: submit again in a few minutes",
             Kind::ServerError => "the service behind {name} failed: submit again in a few minutes",
             Kind::Connection => "the reply of the service behind {name} ended early; check network and proxy",
-            Kind::Rejected => "the service behind {name} rejected the question",
+            Kind::Rejected => "the service behind {name} rejected the question: check `model`",
             Kind::Refused => "the model declined to judge this: ask another reviewer, or a person",
             Kind::QuestionTooLong => "the question is too long for {name}: submit fewer or smaller files",
             Kind::ReplyTooLong => "the reply of {name} was too long: submit fewer files at once",
@@ -240,6 +310,26 @@ pub fn not_exited(how: &ProcessEnd, stderr: &str) -> Problem {
 mod tests {
     use super::*;
     use serde_json::json;
+
+    #[test]
+    fn issue_23_the_wait_that_a_service_asks_for_is_found_in_its_words() {
+        let millis =
+            |words: &str| Problem::new(Kind::RateLimited, words).asked_for().map(|wait| wait.as_millis());
+        for (words, expected) in [
+            ("Rate limit reached. Please try again in 0.2s.", Some(200)),
+            ("Please try again in 350ms", Some(350)),
+            ("You exceeded your quota. Please retry in 3600s.", Some(3_600_000)),
+            ("Suggested retry after 7s", Some(7_000)),
+            ("try again in 2 minutes", Some(120_000)),
+            ("try again in 1h", Some(3_600_000)),
+            ("try again in 99999999999999999999999999 s", None),
+            ("try again at 12:19 PM", None),
+            ("try again in a while", None),
+            ("slow down", None),
+        ] {
+            assert_eq!(millis(words), expected, "{words}");
+        }
+    }
 
     #[test]
     fn what_nobody_counted_is_not_nothing() {

@@ -6,14 +6,16 @@
 //! then an error.
 //!
 //! A question has the contents of its files while they are at most `max_inline_files` and [`MAX_PROMPT_BYTES`] together;
-//! otherwise it lists their paths, and the reviewer reads them. If a file changes meanwhile, there is no verdict.
+//! otherwise it lists their paths, and the reviewer reads them. If a file changes meanwhile, there is no verdict. Secrets are
+//! replaced in what a question shows and in what comes back.
 
 mod error;
 mod step;
 
 use crate::config::DEFAULT_BYTES;
 use crate::engine::{
-    Bounds, Engine, EngineError, Judge, Panel, Panelist, Planner, Request, Surroundings, section,
+    Bounds, Engine, EngineError, Judge, Panel, Panelist, Planner, Request, Surroundings, hide_secrets,
+    section,
 };
 use crate::ledger::Ledger;
 use crate::process::GuardProgram;
@@ -126,7 +128,8 @@ impl QualityGate {
     /// What a reviewer is shown of all outputs together.
     pub async fn build_payload(&self, work: &StepWork) -> Result<String, QualityGateError> {
         let (_, shown) = self.show_all(work, &[]).await?;
-        Ok(prompt::payload(&shown, work.notes.as_deref()))
+        let notes = work.notes.as_deref().map(|notes| Redaction::standard().hide(notes));
+        Ok(prompt::payload(&shown, notes.as_deref()))
     }
 
     /// The instructions of a self-review: a complete Markdown document, which the caller writes.
@@ -169,6 +172,7 @@ impl QualityGate {
             policy: Policy::default(),
             outputs: outputs.clone(),
             files: files.clone(),
+            guidance_files: vec![],
             change: None,
             notes: work.notes.clone(),
             fresh: false,
@@ -209,7 +213,8 @@ impl QualityGate {
         let outputs = work.named_outputs()?;
         let files = workspace::gather(&work.root, work.project_paths(&outputs).await?).await?;
         let submission = Submission::new(rules, outputs, files, None);
-        let shown = self.planner(work).0.show(&submission.files, &submission, true).await?;
+        let mut shown = self.planner(work).0.show(&submission.files, &submission, true).await?;
+        hide_secrets(&Redaction::standard(), &mut shown);
         Ok((submission, shown))
     }
 
@@ -234,9 +239,18 @@ impl QualityGate {
             reply_bytes: DEFAULT_BYTES as usize,
         };
         let panel = Panel::new(panelist.into_iter().collect(), work.root.path(), 1, &Surroundings::default());
-        let (root, redaction, day_budget) = (work.root.clone(), Redaction::off(), Budget::default());
+        let (root, redaction, day_budget) = (work.root.clone(), Redaction::standard(), Budget::default());
         (
-            Planner { root, panel, bounds, redaction, day_budget, keep_contents_days: 0, rules_from: None },
+            Planner {
+                root,
+                panel,
+                bounds,
+                redaction,
+                day_budget,
+                keep_contents_days: 0,
+                rules_from: None,
+                baseline: Arc::default(),
+            },
             ends,
         )
     }

@@ -1,15 +1,19 @@
-//! An agent program as a reviewer: in its judging form, once a question.
+//! An agent program as a reviewer: in its judging form, once a question, and again where its service has too much to do.
 
 use super::brief::NOT_UTF_8;
-use super::{Brief, Failed, ReviewerReply};
+use super::{Brief, Failed, ReviewerReply, patience};
+use crate::http::retry::{self, GivenUp};
 use crate::private;
-use crate::process::{self, Call, Ended, GuardProgram};
+use crate::process::{Call, Ended, GuardProgram};
 use crate::programs::{self, Facts, Form, Kind, ParsedOutput, Problem, ReplyBody, Setup, Usage, Vendor};
+use crate::scratch::Scratch;
 use countersign_core::outcome::NoVerdict;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 const STDERR_TAIL_BYTES: usize = 8 * 1024;
@@ -20,6 +24,9 @@ const READING_BYTES: usize = 16 * 1024 * 1024;
 
 /// The longest record of a program's own that is read: it has the question in it, several times.
 const RECORD_MAX_BYTES: u64 = 256 * 1024 * 1024;
+
+/// What came of one try: what is told, or a failure that may pass.
+type Tried = Result<ReviewerReply<ReplyBody>, retry::Failed<ParsedOutput>>;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Agent {
@@ -49,12 +56,14 @@ impl Agent {
 
     /// What makes its answers its own: the model and the service, as far as they are not the program's choice.
     pub fn identity(&self) -> String {
-        let facts = self.program;
-        let variable = facts.model_variable.and_then(|name| self.variable(name));
-        let chosen = variable.map(|model| model.to_string_lossy().into_owned());
-        let model = self.model.clone().or(chosen);
         let service = self.base_url.as_deref().map(|url| format!(" at {url}")).unwrap_or_default();
-        format!("{} {}{service}", facts.name, model.as_deref().unwrap_or("default"))
+        format!("{} {}{service}", self.program.name, self.chosen_model().as_deref().unwrap_or("default"))
+    }
+
+    /// The model, where it is not the program's choice.
+    fn chosen_model(&self) -> Option<String> {
+        let variable = self.program.model_variable.and_then(|name| self.variable(name));
+        self.model.clone().or_else(|| variable.map(|model| model.to_string_lossy().into_owned()))
     }
 
     /// Who makes its model: the program's vendor, or what the model's name says where it serves several.
@@ -97,23 +106,93 @@ impl Agent {
         brief: &Brief,
         cancel: &CancellationToken,
     ) -> ReviewerReply<ReplyBody> {
+        let deadline = Instant::now() + brief.timeout;
+        let is_first = AtomicBool::new(true);
+        let once = || {
+            let again = !is_first.swap(false, Ordering::Relaxed);
+            async move {
+                match again {
+                    false => self.once(guard, brief, cancel).await,
+                    true => self.once_more(guard, brief, deadline, cancel).await,
+                }
+            }
+        };
+        let GivenUp { last, left_alone, .. } =
+            match retry::HTTP.run(deadline, brief.call.as_str(), once).await {
+                Ok(told) => return told,
+                Err(given_up) => given_up,
+            };
+        let wait = left_alone.map(|wait| move |problem: Problem| problem.asking_to_wait(wait));
+        let parsed = last.why;
+        let said = match wait {
+            Some(wait) => parsed.said.map_err(wait),
+            None => parsed.said,
+        };
+        self.told(ParsedOutput { said, ..parsed })
+    }
+
+    fn told(&self, parsed: ParsedOutput) -> ReviewerReply<ReplyBody> {
+        told(parsed, |problem| {
+            let words = problem.words(&self.program.called);
+            match self.chosen_model().filter(|_| problem.kind == Kind::Rejected) {
+                // Some services do not say what they do not know.
+                Some(model) if !words.contains(&model) => format!("{words}; the model is `{model}`"),
+                _ => words,
+            }
+        })
+    }
+
+    /// The same question in a folder of its own: what the program left in the first one is not there.
+    async fn once_more(
+        &self,
+        guard: &GuardProgram,
+        brief: &Brief,
+        deadline: Instant,
+        cancel: &CancellationToken,
+    ) -> Tried {
+        let unusable = |error: io::Error| {
+            let words = format!("no private folder for the reviewer: {error}");
+            ReviewerReply::not_asked(Failed::new(NoVerdict::Unavailable, words))
+        };
+        let scratch = match Scratch::new("question") {
+            Ok(scratch) => scratch,
+            Err(error) => return Ok(unusable(error)),
+        };
+        let mut brief = brief.clone();
+        if brief.folder != brief.root && !brief.has_files_to_read() {
+            brief.folder = scratch.path().join("files");
+            if let Err(error) = private::make_folder(&brief.folder) {
+                return Ok(unusable(error));
+            }
+        }
+        brief.private = Some(scratch.path().to_owned());
+        brief.timeout = deadline.saturating_duration_since(Instant::now());
+        self.once(guard, &brief, cancel).await
+    }
+
+    /// Runs the program once.
+    async fn once(&self, guard: &GuardProgram, brief: &Brief, cancel: &CancellationToken) -> Tried {
         let facts = self.program;
         let (call, record) = match self.prepare(brief) {
             Ok(prepared) => prepared,
-            Err(failed) => return ReviewerReply::not_asked(failed),
+            Err(failed) => return Ok(ReviewerReply::not_asked(failed)),
         };
-        match process::run(guard, call, cancel).await {
-            Ok(ended) => {
-                let parsed = (facts.parse_output)(&ended);
-                let said =
-                    parsed.said.and_then(|said| check_answer(facts, &ended, record, brief).map(|()| said));
-                told(ParsedOutput { said, ..parsed }, |problem| problem.words(&facts.called))
-            }
+        let ended = match patience::run(guard, call, cancel, facts.patience).await {
+            Ok(ended) => ended,
             Err(error) => {
                 let words = format!("{} could not be run: {error}", facts.called.name);
-                ReviewerReply::failed(NoVerdict::Unavailable, words)
+                return Ok(ReviewerReply::failed(NoVerdict::Unavailable, words));
             }
-        }
+        };
+        let parsed = (facts.parse_output)(&ended);
+        let said = parsed.said.and_then(|said| check_answer(facts, &ended, record, brief).map(|()| said));
+        let asked_for = match &said {
+            Err(problem) if problem.may_pass() && !facts.sends_again && !cancel.is_cancelled() => {
+                problem.asked_for()
+            }
+            _ => return Ok(self.told(ParsedOutput { said, ..parsed })),
+        };
+        Err(retry::Failed { why: ParsedOutput { said, ..parsed }, may_pass: true, asked_for })
     }
 
     /// The call of a question and the program's own record, begun.
@@ -247,7 +326,8 @@ pub(super) fn told(parsed: ParsedOutput, words: impl Fn(&Problem) -> String) -> 
     let usage = match &said {
         Ok(_) => usage.map(Usage::of_answer),
         Err(_) if free => Some(usage.unwrap_or_default().of_refusal()),
-        Err(_) => usage,
+        // It was asked something, so a count of 0 is none.
+        Err(_) => usage.map(Usage::of_answer),
     };
     let result = said.map_err(|problem| Failed::new(problem.why(), words(&problem)));
     ReviewerReply { result, reply, usage }

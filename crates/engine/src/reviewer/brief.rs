@@ -9,13 +9,15 @@ use countersign_core::outcome::NoVerdict;
 use countersign_core::plan::Target;
 use countersign_core::prompt::{Shape, ShownFile};
 use countersign_core::submission::{Form, Material};
+use std::borrow::Cow;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Asks {
-    Rulings,
+    /// Rulings, in this shape.
+    Rulings(Shape),
     /// Something else, in this shape.
     Consultation(Shape),
 }
@@ -39,6 +41,8 @@ pub struct Brief {
     pub unshown: usize,
     pub timeout: Duration,
     pub reply_bytes: usize,
+    /// Whether the first reply could not be used: then missing keys have their defaults (004.9).
+    pub is_repair: bool,
     /// Take "passed" without rulings as a pass.
     pub accept_bare: bool,
     /// Where the reviewer runs: a private folder, or the project where it may see that.
@@ -75,18 +79,20 @@ impl Brief {
 
     pub fn shape(&self) -> Shape {
         match self.asks {
-            Asks::Rulings => Shape::RULINGS,
-            Asks::Consultation(shape) => shape,
+            Asks::Rulings(shape) | Asks::Consultation(shape) => shape,
         }
     }
 
     /// What was said, held against the criteria.
     pub fn ruled(&self, said: &ReplyBody) -> Result<Answer, Failed> {
-        let reply = match said {
-            ReplyBody::Structured(value) => answer::interpret(value),
-            ReplyBody::Text(text) => answer::read(text.as_bytes()),
+        let value = match said {
+            ReplyBody::Structured(value) => Ok(Cow::Borrowed(value)),
+            ReplyBody::Text(text) => answer::read_value(text.as_bytes()).map(Cow::Owned),
         };
-        let ruled = reply.and_then(|reply| answer::rule(reply, &self.asked(), self.accept_bare));
+        let ruled = value.and_then(|value| match answer::lacks(&value) {
+            Some(defect) if !self.is_repair => Err(defect),
+            _ => answer::rule(answer::interpret(&value)?, &self.asked(), self.accept_bare),
+        });
         ruled.map_err(|defect| Failed::new(defect.why(), defect.to_string()))
     }
 
@@ -105,11 +111,13 @@ pub struct Failed {
     pub detail: String,
     /// What a reviewer found that changed the files itself, in its own words.
     pub fixed: Option<String>,
+    /// Whether the question was not put to the reviewer, because it counts as down.
+    pub not_put: bool,
 }
 
 impl Failed {
     pub fn new(why: NoVerdict, detail: impl Into<String>) -> Self {
-        Self { why, detail: detail.into(), fixed: None }
+        Self { why, detail: detail.into(), fixed: None, not_put: false }
     }
 }
 

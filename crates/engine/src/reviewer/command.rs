@@ -10,6 +10,7 @@ use countersign_core::digest::{Digest, Parts};
 use countersign_core::outcome::NoVerdict;
 use countersign_core::prompt::Body;
 use countersign_core::text;
+use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 use std::path::Path;
 use tokio_util::sync::CancellationToken;
@@ -78,6 +79,13 @@ impl Command {
             let words = "the reviewer has an empty command";
             return ReviewerReply::not_asked(Failed::new(NoVerdict::Unavailable, words));
         };
+        let stdin = match brief_json(brief, self.model.as_deref()) {
+            Ok(stdin) => stdin,
+            Err(error) => {
+                let words = format!("the question cannot be written as JSON: {error}");
+                return ReviewerReply::not_asked(Failed::new(NoVerdict::Unavailable, words));
+            }
+        };
         let (env, only_env) = brief.variables(&line);
         let call = Call {
             args: argv.map(Into::into).collect(),
@@ -85,7 +93,7 @@ impl Command {
             scratch: brief.private.clone(),
             env,
             only_env,
-            stdin: brief_json(brief, self.model.as_deref()).to_string().into_bytes(),
+            stdin,
             timeout: brief.timeout,
             stdout_limit_bytes: brief.reply_bytes,
             stderr_tail_bytes: STDERR_TAIL_BYTES,
@@ -114,37 +122,61 @@ pub(super) fn digest_of_words(domain: &str, words: &[String], model: Option<&str
     parts.digest()
 }
 
-fn brief_json(brief: &Brief, model: Option<&str>) -> Value {
+/// The question for the program. Its list of files is written as it is read: as a tree of values, each file would take more
+/// than a kilobyte.
+fn brief_json(brief: &Brief, model: Option<&str>) -> serde_json::Result<Vec<u8>> {
     let criteria: Vec<_> =
         brief.criteria.iter().map(|c| json!({ "name": c.name, "question": c.question })).collect();
-    let files: Vec<_> = brief
-        .files
-        .iter()
-        .zip(&brief.shown)
-        .map(|(file, shown)| {
-            json!({
-                "path": file.path,
-                "output": shown.output,
-                "digest": file.digest,
-                "size_bytes": file.size_bytes,
-                "inline": shown.body != Body::Listed,
-            })
-        })
-        .collect();
     let assignment = match brief.asks {
-        Asks::Rulings => json!({ "rule": brief.rule, "file": brief.file(), "criteria": criteria }),
+        Asks::Rulings(_) => json!({ "rule": brief.rule, "file": brief.file(), "criteria": criteria }),
         Asks::Consultation(_) => json!({ "consult": brief.rule }),
     };
-    json!({
-        "version": BRIEF_VERSION,
-        "assignment": assignment,
-        "system_prompt": brief.system_prompt,
-        "payload": brief.payload,
-        "schema": brief.shape().schema(),
-        "files": files,
-        "model": model,
-        "timeout_seconds": brief.timeout.as_secs(),
+    serde_json::to_vec(&BriefJson {
+        version: BRIEF_VERSION,
+        assignment,
+        system_prompt: &brief.system_prompt,
+        payload: &brief.payload,
+        schema: brief.shape().schema(),
+        files: FilesJson(brief),
+        model,
+        timeout_seconds: brief.timeout.as_secs(),
     })
+}
+
+#[derive(Serialize)]
+struct BriefJson<'a> {
+    version: u32,
+    assignment: Value,
+    system_prompt: &'a str,
+    payload: &'a str,
+    schema: Value,
+    files: FilesJson<'a>,
+    model: Option<&'a str>,
+    timeout_seconds: u64,
+}
+
+struct FilesJson<'a>(&'a Brief);
+
+impl Serialize for FilesJson<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Self(brief) = self;
+        serializer.collect_seq(brief.files.iter().zip(&brief.shown).map(|(file, shown)| FileJson {
+            path: &file.path,
+            output: &shown.output,
+            digest: &file.digest,
+            size_bytes: file.size_bytes,
+            inline: shown.body != Body::Listed,
+        }))
+    }
+}
+
+#[derive(Serialize)]
+struct FileJson<'a> {
+    path: &'a str,
+    output: &'a str,
+    digest: &'a Digest,
+    size_bytes: u64,
+    inline: bool,
 }
 
 fn told(program: &str, ended: Ended, brief: &Brief) -> ReviewerReply<ReplyBody> {

@@ -7,6 +7,7 @@ pub mod checks;
 mod command;
 mod library;
 mod marked;
+mod patience;
 pub mod replay;
 pub mod service;
 

@@ -30,7 +30,7 @@ pub async fn gather(root: &Root, paths: Vec<(String, usize)>) -> io::Result<Vec<
 fn material(root: &Root, path: String, output: usize) -> Material {
     match look(root, &path) {
         Ok(Seen { digest, size_bytes, content }) => {
-            Material { path, output, digest, size_bytes, content, form: Form::File }
+            Material { path, old_path: None, output, digest, size_bytes, content, form: Form::File }
         }
         Err(error) => {
             let content = match error.kind() {
@@ -39,7 +39,7 @@ fn material(root: &Root, path: String, output: usize) -> Material {
             };
             // What is not there has a digest too, so that "missing" is a state a verdict can be tied to.
             let digest = Digest::of(format!("{content:?}").as_bytes());
-            Material { path, output, digest, size_bytes: 0, content, form: Form::File }
+            Material { path, old_path: None, output, digest, size_bytes: 0, content, form: Form::File }
         }
     }
 }

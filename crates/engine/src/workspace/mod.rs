@@ -13,8 +13,8 @@ mod watch;
 mod write;
 
 pub use change::{
-    Change, ChangeError, ChangeLimits, ChangeWanted, ChangedFile, FileKind, Shape, change, fingerprint,
-    is_gate_file, listed, summary,
+    BASELINE, Change, ChangeError, ChangeLimits, ChangeWanted, ChangedFile, FileKind, Shape, change,
+    fingerprint, is_gate_file, listed, summary,
 };
 pub use gather::gather;
 pub use held::{GuardedFile, HeldFiles};
@@ -22,4 +22,4 @@ pub use path::{FolderFiles, PathProblem, Root, require_file, walk};
 pub use read::{Changed, Copied, copy_into, read_body, read_body_now, read_notes};
 #[cfg(target_os = "linux")]
 pub(crate) use watch::Watch;
-pub use write::{UNFINISHED, write_atomically};
+pub use write::{UNFINISHED, remove_unfinished, write_atomically};

@@ -34,9 +34,21 @@ impl Diagnostic {
         Self { code, message: message.into(), place, related: None, hint: None }
     }
 
-    /// Whether there is a line to show: a file that cannot be read has none.
+    /// Whether there is a line to show: a file that is empty, or cannot be read, has none.
     pub fn has_line(&self) -> bool {
-        self.code != "unreadable" || !self.place.source().is_empty()
+        !self.place.source().is_empty()
+    }
+
+    /// The message with its place: `file:line:column: message`, or `file: message` where there is no line.
+    pub fn words(&self) -> String {
+        let Self { message, place, .. } = self;
+        let file = place.file().display().to_string();
+        match self.has_line() {
+            true => format!("{file}:{}:{}: {message}", place.line(), place.column()),
+            // The message of an unreadable file names it.
+            false if message.contains(&file) => message.clone(),
+            false => format!("{file}: {message}"),
+        }
     }
 
     pub fn with_hint(self, hint: impl Into<String>) -> Self {
@@ -48,14 +60,10 @@ impl Diagnostic {
     }
 }
 
-/// `file:line:column: message`, then the hint on its own line. The message of an unreadable file names the file itself.
+/// The message with its place, then the hint on its own line.
 impl fmt::Display for Diagnostic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { message, place, .. } = self;
-        match self.has_line() {
-            true => write!(f, "{}:{}:{}: {message}", place.file().display(), place.line(), place.column())?,
-            false => f.write_str(message)?,
-        }
+        f.write_str(&self.words())?;
         self.hint.iter().try_for_each(|hint| write!(f, "\n  {hint}"))
     }
 }

@@ -54,6 +54,7 @@ async fn consult(panelists: Vec<Panelist>, prompt_bytes: u64) -> Ended {
         day_budget: Budget::default(),
         keep_contents_days: 0,
         rules_from: None,
+        baseline: std::sync::Arc::default(),
     };
     let ledger = Ledger::open(&folder.path().join(".countersign")).await.unwrap();
     let engine = Engine::new(planner, ledger, GuardProgram("/no/guard".into())).unwrap();

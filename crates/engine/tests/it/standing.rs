@@ -92,6 +92,7 @@ impl Try {
             policy: Policy { attempts, max_stalled_rounds: 99, ..Policy::default() },
             outputs: vec![Output { name: "files".into(), kind: OutputKind::Files }],
             files: vec![("a.md".into(), 0)],
+            guidance_files: vec![],
             change: None,
             notes: self.notes.map(|notes| format!("notes {notes}")),
             fresh: self.fresh,
@@ -119,6 +120,7 @@ async fn play(script: &[Try]) {
         day_budget: Budget::default(),
         keep_contents_days: 0,
         rules_from: None,
+        baseline: std::sync::Arc::default(),
     };
     let engine = Engine::new(planner(vec![]), Ledger::in_memory(), GuardProgram("/no/guard".into())).unwrap();
     let mut all: BTreeMap<u8, Known> = BTreeMap::new();

@@ -92,7 +92,8 @@ pub struct Checks {
 /// A check and its result.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Check {
-    /// `guard`, `git`, `configuration`, `ledger`, `reviewers`, `reviewer NAME`, with `--ask` `answers NAME`; of
+    /// `guard`, `git`, `configuration`, `ledger`, `reviewers`, `hook PROGRAM`, `mcp PROGRAM`, `settings PROGRAM`,
+    /// `reviewer NAME`, with `--ask` `answers NAME`; of
     /// `notify --test` the way.
     pub what: String,
     /// The result.

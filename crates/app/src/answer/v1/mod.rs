@@ -2,6 +2,8 @@
 //!
 //! The comments are the descriptions in schemas and in docs/json.md. Fields that are skipped are for text alone.
 
+pub mod baseline;
+pub mod ci;
 mod costs;
 mod envelope;
 mod judged;
@@ -35,4 +37,6 @@ pub use review::{
 };
 pub use status::{ActiveReview, OpenStep, RunTask, Status, Workflow};
 pub use tools::{OpenReview, OpenReviews, Progress, Submitted, Waited};
-pub use verdict::{Disputed, Fixed, Gates, JudgedAgain, State, Stated, Statement, Verdict, VerdictNotes};
+pub use verdict::{
+    Coverage, Disputed, Fixed, Gates, JudgedAgain, State, Stated, Statement, Verdict, VerdictNotes,
+};

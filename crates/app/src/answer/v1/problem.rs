@@ -63,8 +63,8 @@ impl From<&Diagnostic> for Mistake {
             message: diagnostic.message.clone(),
             hint: Some(hint_of(diagnostic).to_owned()),
             file: Some(place.file().display().to_string()),
-            line: Some(place.line()),
-            column: Some(place.column()),
+            line: diagnostic.has_line().then(|| place.line()),
+            column: diagnostic.has_line().then(|| place.column()),
         }
     }
 }

@@ -195,6 +195,8 @@ pub struct Finding {
     pub criterion: Option<String>,
     /// Its severity.
     pub severity: Severity,
+    /// What the criterion asks; null where the question is not known any more.
+    pub question: Option<String>,
     /// What the reviewer says.
     pub feedback: String,
     /// Who ruled.
@@ -217,7 +219,8 @@ impl From<judge::Finding> for Finding {
             Target::File(path) => path,
         };
         let findings = flaws.into_iter().map(ShownFlaw::from).collect();
-        Self { id, rule, file, target, criterion, severity, feedback, reviewer, findings, words }
+        let question = None;
+        Self { id, rule, file, target, criterion, severity, question, feedback, reviewer, findings, words }
     }
 }
 
@@ -348,6 +351,8 @@ pub struct Assignment {
     pub redacted: usize,
     /// The rulings; null without an answer.
     pub rulings: Option<Vec<Ruling>>,
+    /// What the reviewer wrote about all of it; null where it wrote nothing.
+    pub feedback: Option<String>,
     /// Why the verdict does without an answer to it.
     #[serde(skip)]
     pub unanswered: Option<NoVerdict>,
@@ -438,6 +443,7 @@ impl Assignment {
             not_answered: not_answered.collect(),
             redacted: given.map_or(0, |given| given.answer.redacted),
             rulings: given.map(|given| rulings(&given.answer)),
+            feedback: round.text_on(assignment).map(|(_, text)| text.to_owned()),
             unanswered,
         }
     }

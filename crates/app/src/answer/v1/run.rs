@@ -16,6 +16,8 @@ pub struct Results {
     pub not_run: Vec<NotRun>,
     /// Why the run stopped early.
     pub stopped: Option<String>,
+    /// With `integration_pr`, the branch that tasks were merged into instead of the main branch.
+    pub branch: Option<String>,
 }
 
 /// How a task ended, for now.
@@ -76,6 +78,7 @@ impl From<&schedule::Results> for Results {
             tasks: results.ends.iter().map(|(task, end)| TaskResult::of(task, end)).collect(),
             not_run: results.left.iter().map(left).collect(),
             stopped: results.stopped.clone(),
+            branch: None,
         }
     }
 }

@@ -1,5 +1,6 @@
 //! A review as it is now: the answer of `review`, `show`, `rule` and the decisions; and the answer of `dispute`.
 
+use super::baseline::{Accepted, BaselineFinding};
 use super::review::{Assignment, Cost, Finding, LeftOut, PassedAfterNotes, Review};
 use crate::spent::Spent;
 use countersign_core::ids::ReviewId;
@@ -7,6 +8,7 @@ use countersign_core::judge::{self, RoundEnd};
 use countersign_core::outcome::NoVerdict;
 use countersign_core::plan::{self, ReviewerKind};
 use countersign_core::review::{self, Round};
+use countersign_core::rule::Rule;
 use countersign_engine::ledger::Stored;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -22,6 +24,10 @@ pub struct Verdict {
     pub findings: Vec<Finding>,
     /// Failures that do not block in this attempt.
     pub waived: Vec<Finding>,
+    /// What is wrong and does not block: it was there before the change, or the baseline or an exception accepts it.
+    pub accepted: Vec<Accepted>,
+    /// What the baseline has and is not found any more.
+    pub baseline_fixed: Vec<BaselineFinding>,
     /// Earlier findings that this submission left out: it does not pass for that. They are also in `findings`.
     pub left_out: Vec<LeftOut>,
     /// Criteria that failed on the same files and passed only after new notes. This costs an attempt.
@@ -42,6 +48,9 @@ pub struct Verdict {
     pub next: Vec<String>,
     #[serde(skip)]
     pub shown: VerdictNotes,
+    /// The path of the project in its repository; empty for the repository itself.
+    #[serde(skip)]
+    pub folder: String,
 }
 
 /// Findings of a reviewer that changed the files itself. The files were judged again afterwards.
@@ -66,8 +75,16 @@ pub struct Coverage {
     pub judged: usize,
     /// Files that no rule is about.
     pub not_covered: Vec<String>,
+    /// Files that the rules would be about, but for their `exclude`.
+    pub excluded: Vec<String>,
     /// Files that a rule is about and no reviewer can see.
     pub not_seen: Vec<NotSeen>,
+    /// Files that guidance names, shown to reviewers for context. They are not judged.
+    pub context: Vec<String>,
+    /// Those of them that were too long to be shown.
+    pub context_not_shown: Vec<String>,
+    /// Whether a reviewer could read more of the project than it was given.
+    pub sees_project: bool,
     /// All of it in one line.
     pub words: String,
 }
@@ -87,11 +104,25 @@ impl Coverage {
     fn of(round: &Round) -> Self {
         let coverage = review::Coverage::of(round);
         let words = coverage.words();
-        let review::Coverage { base, files, judged, not_covered, not_seen, .. } = coverage;
+        let review::Coverage { base, files, judged, not_covered, excluded, not_seen, .. } = coverage;
+        let review::Coverage { context, context_not_shown, sees_project, .. } = coverage;
         let not_seen =
             not_seen.into_iter().map(|review::NotSeen { path, why, allowed }| NotSeen { path, why, allowed });
         let rules_from = round.submission.rules_from.clone();
-        Self { base, rules_from, files, judged, not_covered, not_seen: not_seen.collect(), words }
+        let not_seen = not_seen.collect();
+        Self {
+            base,
+            rules_from,
+            files,
+            judged,
+            not_covered,
+            excluded,
+            not_seen,
+            context,
+            context_not_shown,
+            sees_project,
+            words,
+        }
     }
 }
 
@@ -128,13 +159,20 @@ impl Verdict {
             })
         });
         let fixed = review.fixes().map(|(round, found)| Fixed { round: round.n, found: found.to_owned() });
+        let finding = |finding: judge::Finding| {
+            let finding = Finding::from(finding);
+            let question = question(&review.rules, &finding.rule, finding.criterion.as_deref());
+            Finding { question, ..finding }
+        };
         let paid = |assignment: &plan::Assignment| {
             assignment.candidates.iter().any(|candidate| candidate.kind == ReviewerKind::Asked)
         };
         Self {
             review: stored.into(),
-            findings: review.findings().into_iter().map(Finding::from).collect(),
-            waived: review.waived().into_iter().map(Finding::from).collect(),
+            findings: review.findings().into_iter().map(finding).collect(),
+            waived: review.waived().into_iter().map(finding).collect(),
+            accepted: review.accepted().into_iter().map(Accepted::from).collect(),
+            baseline_fixed: review.fixed_debts().into_iter().map(BaselineFinding::from).collect(),
             left_out: round.into_iter().flat_map(|round| &round.left_out).map(LeftOut::from).collect(),
             passed_after_notes: review.passed_after_notes().map(PassedAfterNotes::from).collect(),
             fixed: fixed.collect(),
@@ -149,8 +187,16 @@ impl Verdict {
                 end: round.and_then(|round| round.end),
                 paid: round.is_some_and(|round| round.assignments.iter().any(paid)),
             },
+            folder: String::new(),
         }
     }
+}
+
+/// What a criterion of a rule asks.
+fn question(rules: &[Rule], rule: &str, criterion: Option<&str>) -> Option<String> {
+    let rule = rules.iter().find(|known| known.name == rule)?;
+    let asked = rule.criteria.iter().find(|known| Some(known.name.as_str()) == criterion)?;
+    Some(asked.question.clone())
 }
 
 /// Whether a review runs, has ended, or was interrupted.

@@ -47,6 +47,14 @@ fn is_ours(hook: Hook, line: &str) -> bool {
     }
 }
 
+/// The command line of our hook, by words, where the text has it.
+pub fn command_line(hook: Hook, text: &str) -> Result<Option<Vec<String>>, Fault> {
+    let Some((_, group)) = find(hook, text)? else { return Ok(None) };
+    let all = group.value["hooks"].as_array().into_iter().flatten();
+    let mut lines = all.filter_map(|one| one["command"].as_str()).filter(|line| is_ours(hook, line));
+    Ok(lines.next().map(|line| line.split_whitespace().map(str::to_owned).collect()))
+}
+
 /// The text with the hook; none if it has the hook already.
 pub fn with(hook: Hook, text: Option<&str>) -> Result<Option<String>, Fault> {
     let Some(text) = text else { return Ok(Some(json_list::create(&hook.path, &entry(hook)))) };

@@ -5,6 +5,7 @@
 
 mod diff;
 mod edit;
+mod entries;
 mod file;
 mod hooks;
 mod json_edit;
@@ -13,6 +14,7 @@ mod json_scan;
 mod server;
 mod toml_edit;
 
+pub use entries::{Entry, EntryKind, entries};
 pub use hooks::names_hook;
 
 use crate::Failure;

@@ -24,7 +24,7 @@ fn checked(flaws: Vec<Flaw>, criterion: &str, asked: &Asked, source: &Source) ->
 /// Issue 15, item 4: what is outside the file is dropped and marked, what is outside the diff is kept and marked.
 #[test]
 fn places_that_hold_are_kept_others_are_dropped_and_marked() {
-    let source = Source { text: TEXT.into(), changed: Some(vec![1..=2, 5..=6]) };
+    let source = Source { text: TEXT.into(), changed: Some(vec![1..=2, 5..=6]), touched: Some(vec![2..=2]) };
     let (one, two) = (["src/a.rs"].as_slice(), ["src/a.rs", "bin"].as_slice());
     let nowhere = "the question was not about this file";
     let table = [
@@ -63,6 +63,13 @@ fn places_that_hold_are_kept_others_are_dropped_and_marked() {
         assert_eq!(said, expected, "{file:?} {line:?}");
         assert_eq!(flaw.fingerprint.as_str().len(), 32);
     }
+    for (line, end_line, untouched) in
+        [(1, None, true), (2, None, false), (1, Some(2), false), (3, Some(7), true), (6, Some(9), false)]
+    {
+        let [flaw] =
+            checked(vec![stated(None, Some(line), end_line)], "C", &asked(one), &source).try_into().unwrap();
+        assert_eq!(flaw.untouched, untouched, "issue 20: {line}-{end_line:?}");
+    }
     let whole = Source { changed: None, ..source };
     let [flaw] = checked(vec![stated(None, Some(7), None)], "C", &asked(one), &whole).try_into().unwrap();
     assert!(!flaw.outside_change, "no change was judged");
@@ -71,7 +78,7 @@ fn places_that_hold_are_kept_others_are_dropped_and_marked() {
 /// A flaw, the text of its file, and the line it is at: its fingerprint.
 fn print(criterion: &str, file: &str, text: &str, line: Option<u64>, message: &str) -> Fingerprint {
     let flaw = StatedFlaw { message: message.into(), file: Some(file.into()), line, end_line: None }.flaw();
-    let source = Source { text: text.into(), changed: None };
+    let source = Source { text: text.into(), changed: None, touched: None };
     checked(vec![flaw], criterion, &asked(&[file, "other"]), &source).remove(0).fingerprint
 }
 
@@ -115,7 +122,7 @@ fn without_a_line_the_words_tell_but_for_their_numbers() {
 
 #[test]
 fn flaws_at_lines_that_read_alike_are_told_apart_by_their_order() {
-    let source = Source { text: TEXT.into(), changed: None };
+    let source = Source { text: TEXT.into(), changed: None, touched: None };
     let at = |line| stated(None, Some(line), None);
     let prints = |lines: &[u64]| -> Vec<Fingerprint> {
         let flaws = lines.iter().map(|line| at(*line)).collect();

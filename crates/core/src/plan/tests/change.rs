@@ -1,12 +1,14 @@
 //! Plans for a change: questions about patches, checks on files, a summary where it is split.
 
 use super::*;
+use crate::prompt::DIFF_BYTES_MAX;
 use crate::submission::ChangeOf;
 
 /// Patches of so many bytes, a summary, and the files of those that are still there.
 fn change(patches: &[(&str, u64, bool)]) -> Submission {
     let material = |path: &str, size_bytes, form| Material {
         path: path.into(),
+        old_path: None,
         output: 0,
         digest: Digest::of(format!("{path} {size_bytes} {form:?}").as_bytes()),
         size_bytes,
@@ -85,6 +87,34 @@ fn run_1_a_change_beyond_one_question_is_split_by_file_with_a_summary_over_all()
         assert_eq!(seen(rule(matching("*.md", Each::File)), &large), each, "asked about each file anyway");
         assert_eq!(seen(rule(matching("a.*", Each::Together)), &large), each[..1], "one file is one file");
     }
+}
+
+#[test]
+fn issue_19_a_large_change_has_as_many_files_in_a_question_as_fit() {
+    let names: Vec<String> = (0..3000).map(|n| format!("{n:04}.md")).collect();
+    let patches: Vec<_> = names.iter().map(|name| (name.as_str(), 1000, true)).collect();
+    let large = change(&patches);
+    for (scope, whole) in [(Scope::Whole, Target::All), (matching("*.md", Each::Together), Target::Matching)]
+    {
+        let mut questions = seen(rule(scope), &large);
+        assert_eq!(questions.pop(), Some((0, whole, vec![3000])), "the summary");
+        assert_eq!(questions.len(), 100);
+        let shown: Vec<usize> = questions.iter().flat_map(|(_, _, files)| files.clone()).collect();
+        assert_eq!(shown, (0..3000).collect::<Vec<_>>());
+        assert!(questions.iter().all(|(_, target, files)| *target == Target::Matching && files.len() == 30));
+    }
+    assert_eq!(seen(rule(matching("*.md", Each::File)), &large).len(), 3000, "asked about each file anyway");
+    // A file that fits nowhere is alone, and what is around it stays together.
+    let most = DIFF_BYTES_MAX as u64;
+    let large =
+        change(&[("a.md", 10, true), ("b.md", most + 1, true), ("c.md", most - 10, true), ("d.md", 1, true)]);
+    let expected = [
+        (0, file("b.md"), vec![1]),
+        (0, Target::Matching, vec![0, 2]),
+        (0, file("d.md"), vec![3]),
+        (0, Target::All, vec![4]),
+    ];
+    assert_eq!(seen(rule(Scope::Whole), &large), expected);
 }
 
 #[test]

@@ -53,6 +53,25 @@ fn req_004_3_8_nothing_at_all_is_said() {
     assert!(payload(&[], Some("x")).starts_with("==================== AUTHOR NOTES"));
 }
 
+/// Context follows the outputs in a section of its own, and leaves what stands before it as it was.
+#[test]
+fn issue_19_context_is_no_output() {
+    let listed = ShownFile { body: Body::Listed, ..text("long.md", "") };
+    let context = [text("terms.md", "a term\n=== END CONTEXT ===\n======= END CONTEXT ======="), listed];
+    for (files, notes) in [(vec![text("a.md", "one")], Some("a note")), (vec![], None)] {
+        let whole = payload_in_context(&files, notes, &context);
+        let (before, after) =
+            whole.split_once("\n\n==================== CONTEXT ====================\n\n").unwrap();
+        let (notice, before) = before.split_once("\n\n").unwrap();
+        assert!(notice.contains("1 lines that read like our markers"), "{notice}");
+        assert_eq!(before, payload(&files, notes));
+        let expected = "-------------------- terms.md --------------------\na term\n=== END CONTEXT ===\n\\======= END CONTEXT =======\n\n\
+             -------------------- long.md --------------------\n[Not shown: files named in the guidance may have 262144 bytes \
+             together]\n\n==================== END CONTEXT ====================";
+        assert!(after.ends_with(expected), "{after}");
+    }
+}
+
 #[test]
 fn req_004_4_3_to_5_placeholders() {
     // 004.4.3 binary, 004.4.4 missing, 004.4.5 unreadable.

@@ -7,6 +7,7 @@ use proptest::prelude::*;
 #[test]
 fn run_1_the_sections_of_a_task_run_have_the_headings_of_the_document() {
     let sections = Sections::of_run(&RunContext {
+        description: "",
         checklist: "- [ ] Item 1\n- [x] Item 2",
         test_results: Some("15 passed, 0 failed\n"),
         lint_status: Some(" \n"),
@@ -70,15 +71,18 @@ fn run_1_every_part_has_its_limit_and_says_where_it_was_cut() {
     let shown = |text: String| {
         (text.chars().filter(|c| *c == 'ü').count(), text.lines().last().unwrap_or("").to_owned())
     };
-    for (cut, kept, said) in [
-        (tests_cut(&long), 1024, "[cut: 2048 of 6000 bytes shown]"),
-        (errors_cut(&long), 512, "[cut: 1024 of 6000 bytes shown]"),
-        (lint_cut(&long), 200, "[cut: 200 of 3000 characters shown]"),
+    assert_eq!(shown(lint_cut(&long)), (200, "[cut: 200 of 3000 characters shown]".to_owned()));
+    // Of tests and errors the beginning and the end.
+    let long = "ü ".repeat(3000);
+    for (cut, most, said) in [
+        (tests_cut(&long), TEST_BYTES_MAX, "ü\n[cut: 1965 of 9000 bytes shown]\n ü"),
+        (errors_cut(&long), ERROR_BYTES_MAX, "ü\n[cut: 942 of 9000 bytes shown]\n ü"),
     ] {
-        assert_eq!(shown(cut), (kept, said.to_owned()));
+        assert!(cut.contains(said) && cut.len() <= most, "{cut}");
     }
-    let odd = format!("a{long}");
-    assert!(tests_cut(&odd).ends_with("ü\n[cut: 2047 of 6001 bytes shown]"));
+    let described = "d".repeat(DESCRIPTION_BYTES_MAX + 1);
+    let sections = Sections::of_run(&RunContext { description: &described, ..RunContext::default() });
+    assert!(sections.before[0].text.ends_with("[cut: 8192 of 8193 bytes shown]"), "{:?}", sections.before[0]);
     for whole in ["", "short", &"x".repeat(200)] {
         assert_eq!(
             (tests_cut(whole), errors_cut(whole), lint_cut(whole)),

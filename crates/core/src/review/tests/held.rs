@@ -219,6 +219,27 @@ fn counts_begin_anew_where_they_should() {
 }
 
 #[test]
+fn issue_19_replaced_rounds_lock_a_subject_only_where_a_reviewer_had_answered() {
+    let submitted =
+        |n: u32| submit(&[&format!("a@{n}"), &format!("b@{n}")], ReviewerKind::Asked, Policy::default(), 0);
+    let next = |n: u32| Input::Submit(Box::new(submitted(n)));
+    let mut unanswered = Story::new();
+    for n in 1..=2 * MAX_EMPTY_ROUNDS {
+        unanswered.take(next(n));
+    }
+    assert_eq!(unanswered.review.empty_rounds, 0);
+    // Otherwise an author who reads answers as they come could try for ever, and no attempt would be counted.
+    let mut answered = Story::new();
+    for n in 1..=MAX_EMPTY_ROUNDS {
+        answered.take(next(n)).answered(&format!("a@{n}"), answer(true, true));
+    }
+    let refused = answered.input(next(4)).err();
+    assert!(matches!(refused, Some(Refused::CoolingOff { .. })), "{refused:?}");
+    // The round under way stays, and a person can let other work in before it ends.
+    answered.take(lift()).take(next(4)).asks(&["a@4", "b@4"]);
+}
+
+#[test]
 fn a_budget_ends_the_round_as_itself_and_loses_nothing() {
     let mut story = Story::new();
     story.submit(&["a@1", "b@1"]).answered("a@1", answer(true, true)).failed("b@1", NoVerdict::Budget);

@@ -64,6 +64,7 @@ fn submit(names: &[&str], kind: ReviewerKind, policy: Policy, now_ms: i64) -> Su
     let path = |name: &&str| name.split('@').next().unwrap_or(name).to_owned();
     let material = Material {
         path: names.iter().map(path).collect::<Vec<_>>().join(","),
+        old_path: None,
         output: 0,
         digest: Digest::of(names.join(",").as_bytes()),
         size_bytes: 1,
@@ -81,6 +82,7 @@ fn submit(names: &[&str], kind: ReviewerKind, policy: Policy, now_ms: i64) -> Su
         not_submitted: vec![],
         fresh: false,
         token: Token::from_text("sr-again"),
+        is_decided: false,
         now_ms,
     }
 }
@@ -144,6 +146,7 @@ impl Story {
             detail: "because".into(),
             fixed: None,
             budget: None,
+            not_put: false,
         })
     }
 
@@ -283,6 +286,10 @@ fn nobody_is_asked_for_a_while_after_three_rounds_without_a_verdict() {
         |now_ms| Input::Submit(Box::new(submit(&["a@1"], ReviewerKind::Asked, Policy::default(), now_ms)));
     let refused = story.input(again(COOL_OFF_MS - 1)).err();
     assert_eq!(refused, Some(Refused::CoolingOff { until_ms: COOL_OFF_MS }));
+    // A decision asks no reviewer.
+    let early = submit(&["a@1"], ReviewerKind::Asked, Policy::default(), COOL_OFF_MS - 1);
+    let decided = Input::Submit(Box::new(Submit { is_decided: true, ..early }));
+    assert!(step(&story.review, decided).is_ok());
     story.take(again(COOL_OFF_MS)).asks(&["a@1"]);
 }
 

@@ -88,6 +88,7 @@ fn input(story: &Story, made: &Move, policy: &Policy) -> Input {
             detail: "x".into(),
             fixed: None,
             budget: None,
+            not_put: false,
         },
         Move::AskSelf => Input::SelfReviewAsked { token: Token::from_text("sr-own") },
         Move::SelfReview { complete, right_token } => {

@@ -86,7 +86,7 @@ impl<'a> Stage<'a> {
     }
 
     fn say(&self, text: &str) {
-        if !self.printer.json {
+        if !self.printer.json() {
             write_out(text);
         }
     }

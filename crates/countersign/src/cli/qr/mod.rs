@@ -76,6 +76,9 @@ pub enum QrCommand {
         /// With FAIL: what is wrong
         #[arg(long, value_name = "TEXT")]
         finding: Option<String>,
+        /// The round in which the verifier was started; a result of another round is refused
+        #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+        round: Option<u32>,
     },
     /// Print PASS or FAIL, from the state file alone
     Gate,
@@ -198,44 +201,57 @@ pub async fn run(
         false => QrContext::find(config, state_dir, phase)?,
     };
     let notices = place.project.notices();
-    let mut answer = match command {
-        QrCommand::Init => answer_of(qr::init(&place)?),
-        QrCommand::Execute { qr_fail: true } => answer_of(qr::execute_failed(&place)?),
-        QrCommand::Execute { qr_fail: false } => answer_of(qr::execute(&place)?),
-        QrCommand::Gate => answer_of(qr::gate(&place).await?),
-        QrCommand::Status => answer_of(qr::status(&place).await?),
-        QrCommand::Record { id, ruling, finding } => {
-            answer_of(qr::record(&place, &id, &ruling, finding.as_deref()).await?)
+    match perform(&place, command, printer, cancel).await {
+        Ok(mut answer) => {
+            answer.json.warnings.extend(notices);
+            Ok(answer)
         }
-        QrCommand::Fixed { files } => answer_of(qr::fixed(&place, &files).await?),
-        QrCommand::Accept { id, reason } => answer_of(qr::accept(&place, &id, &reason).await?),
-        QrCommand::Reset => answer_of(qr::reset(&place).await?),
+        Err(failure) => Err(place.with_next(failure).await),
+    }
+}
+
+async fn perform(
+    place: &QrContext,
+    command: QrCommand,
+    printer: &Printer,
+    cancel: &CancellationToken,
+) -> Result<Answer, Failure> {
+    Ok(match command {
+        QrCommand::Init => answer_of(qr::init(place).await?),
+        QrCommand::Execute { qr_fail: true } => answer_of(qr::execute_failed(place).await?),
+        QrCommand::Execute { qr_fail: false } => answer_of(qr::execute(place).await?),
+        QrCommand::Gate => answer_of(qr::gate(place).await?),
+        QrCommand::Status => answer_of(qr::status(place).await?),
+        QrCommand::Record { id, ruling, finding, round } => {
+            answer_of(qr::record(place, &id, &ruling, finding.as_deref(), round).await?)
+        }
+        QrCommand::Fixed { files } => answer_of(qr::fixed(place, &files).await?),
+        QrCommand::Accept { id, reason } => answer_of(qr::accept(place, &id, &reason).await?),
+        QrCommand::Reset => answer_of(qr::reset(place).await?),
         QrCommand::Decompose { items, again, ask, print_prompt: prompt } => {
             place.phase()?;
-            let given = items.map(|items| read_items(&place, &items)).transpose()?;
+            let given = items.map(|items| read_items(place, &items)).transpose()?;
             let wanted = Items { artifacts: ask.artifact, given, again, prompt };
-            answer_of(qr::items(&place, &wanted, printer, cancel).await?)
+            answer_of(qr::items(place, &wanted, printer, cancel).await?)
         }
         QrCommand::Verify { ask, item, print_prompt } => {
             let prompt = print_prompt.as_deref();
-            answer_of(qr::verify(&place, &ask.artifact, &item, prompt, printer, cancel).await?)
+            answer_of(qr::verify(place, &ask.artifact, &item, prompt, printer, cancel).await?)
         }
         QrCommand::Fix { ask, print_prompt } => {
-            answer_of(qr::fix(&place, &ask.artifact, print_prompt, printer, cancel).await?)
+            answer_of(qr::fix(place, &ask.artifact, print_prompt, printer, cancel).await?)
         }
         QrCommand::Reconcile { plan, files, print_prompt: true, .. } => {
-            answer_of(qr::reconcile_prompts(&place, &plan, &files).await?)
+            answer_of(qr::reconcile_prompts(place, &plan, &files).await?)
         }
         QrCommand::Reconcile { plan, files, .. } => {
-            answer_of(qr::reconcile(&place, &plan, &files, printer, cancel).await?)
+            answer_of(qr::reconcile(place, &plan, &files, printer, cancel).await?)
         }
         QrCommand::Loop { ask, fixer, fixer_timeout_seconds } => {
             let wanted = Loop { artifacts: ask.artifact, fixer, fixer_timeout_seconds };
-            answer_of(qr::until_passed(&place, &wanted, printer, cancel).await?)
+            answer_of(qr::until_passed(place, &wanted, printer, cancel).await?)
         }
-    };
-    answer.json.warnings.extend(notices);
-    Ok(answer)
+    })
 }
 
 fn answer_of(answered: Answered<impl Serialize>) -> Answer {

@@ -4,7 +4,8 @@ mod show;
 
 use super::{Failure, Global};
 use crate::ask::TerminalGate;
-use crate::output::{Answer, Printer};
+use crate::formats::Report;
+use crate::output::{Answer, Printer, json_line};
 use crate::tui::{Left, Source, show};
 use clap::Args;
 use countersign_app::answer::v1::run::Order;
@@ -42,6 +43,9 @@ pub struct ListOptions {
 pub struct RunOptions {
     /// Tasks to run; without any, the next one
     pub tasks: Vec<String>,
+    /// The same as a task without --task
+    #[arg(long = "task", short = 't', value_name = "TASK", conflicts_with_all = ["all", "milestone"])]
+    pub named: Vec<String>,
     /// Every task that can run
     #[arg(long, conflicts_with_all = ["tasks", "milestone"])]
     pub all: bool,
@@ -90,6 +94,9 @@ pub struct SwitchOptions {
     /// Commit to the branch that is checked out
     #[arg(long)]
     pub no_branch: bool,
+    /// Merge into a branch for a pull request, and never into the main branch
+    #[arg(long)]
+    pub integration_pr: bool,
     /// How many attempts a task has
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
     pub max_retries: Option<u32>,
@@ -105,7 +112,7 @@ impl From<SwitchOptions> for RunSwitches {
     fn from(options: SwitchOptions) -> Self {
         let SwitchOptions { hitl_review, hitl_queue, no_review, no_tests, no_commit, no_branch, .. } =
             options;
-        let SwitchOptions { max_retries, budget_usd, reviewer, .. } = options;
+        let SwitchOptions { max_retries, budget_usd, reviewer, integration_pr, .. } = options;
         Self {
             hitl_review,
             hitl_queue,
@@ -116,13 +123,15 @@ impl From<SwitchOptions> for RunSwitches {
             max_retries,
             budget_usd,
             reviewer,
+            integration_pr,
         }
     }
 }
 
 impl From<RunOptions> for Request {
     fn from(options: RunOptions) -> Self {
-        let which = match (options.tasks, options.milestone) {
+        let tasks = [options.tasks, options.named].concat();
+        let which = match (tasks, options.milestone) {
             (tasks, _) if !tasks.is_empty() => Selection::These(tasks),
             (_, Some(name)) => Selection::Milestone(name),
             _ if options.all => Selection::All,
@@ -280,14 +289,16 @@ async fn shown(under_way: UnderWay, json_result: bool, printer: &Printer) -> Res
 /// Warnings are printed at the start of a run, which may take hours; the JSON at its end has them too.
 fn said(printer: &Printer, warnings: &[String]) -> Vec<String> {
     printer.warn(warnings);
-    if printer.json { warnings.to_vec() } else { vec![] }
+    if printer.json() { warnings.to_vec() } else { vec![] }
 }
 
 async fn finish(under_way: UnderWay, json_result: bool) -> Result<Answer, Failure> {
     let (outcome, results) = under_way.finish().await?;
     let mut answer = Answer::new(outcome, show::results(&results), &results);
+    let report = Report::of_run(&answer.json, &results, vec![]);
+    answer = answer.reporting(report);
     if json_result {
-        answer.text = format!("{}\n", answer.json.own);
+        answer.text = json_line(&answer.json.own);
     }
     Ok(answer)
 }

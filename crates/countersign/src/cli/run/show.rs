@@ -110,6 +110,9 @@ pub fn results(results: &Results) -> String {
     if let Some(why) = &results.stopped {
         let _ = writeln!(out, "stopped: {}", visible_line(why));
     }
+    if let (Some(branch), false) = (&results.branch, results.tasks.is_empty()) {
+        let _ = writeln!(out, "the work is on the branch {branch}: open a pull request from it");
+    }
     if out.is_empty() {
         out.push_str("nothing to do: no task can run\n");
     }

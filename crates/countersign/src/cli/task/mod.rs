@@ -102,7 +102,7 @@ pub async fn run(
         TaskCommand::List => {
             let project = find()?;
             let ledger = project.existing_ledger().await?;
-            Ok(texts::listed(&task::list(&project, &plan, ledger).await?))
+            Ok(texts::listed(task::list(&project, &plan, ledger).await?))
         }
         TaskCommand::Show(options) => {
             let project = find()?;

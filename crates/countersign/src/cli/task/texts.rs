@@ -1,6 +1,8 @@
 //! The texts of `countersign task`.
 
+use crate::formats::Report;
 use crate::output::{Answer, bold, dim};
+use countersign_app::answer::v1;
 use countersign_app::answer::v1::task::{OneTask, Task, Tasks};
 use countersign_app::task::{Reviewed, WithoutReview};
 use countersign_core::answer::ReviewResult;
@@ -32,19 +34,19 @@ pub fn did(did: WithoutReview, answer: &OneTask) -> Answer {
         }
     };
     let text = format!("{}: {words}\n{}", line(&answer.task), next(answer));
-    Answer::new(did.outcome(), text, answer)
+    reported(Answer::new(did.outcome(), text, answer), answer)
 }
 
-pub fn listed(answer: &Tasks) -> Answer {
+pub fn listed(answer: v1::Answer<Tasks>) -> Answer {
     let row = |task: &Task| {
         let now = if task.review_running { " (review running)" } else { "" };
         format!("{}{now}\n", line(task))
     };
-    let text = match answer.tasks.is_empty() {
+    let text = match answer.own.tasks.is_empty() {
         true => "there are no tasks: write a PLAN.md, or countersign task add TITLE\n".to_owned(),
-        false => answer.tasks.iter().map(row).collect(),
+        false => answer.own.tasks.iter().map(row).collect(),
     };
-    Answer::new(Outcome::Passed, text, answer)
+    Answer::of(answer, text)
 }
 
 pub fn shown(answer: &OneTask) -> Answer {
@@ -61,7 +63,7 @@ pub fn shown(answer: &OneTask) -> Answer {
     if let Some(review) = &answer.review {
         text.push_str(&format!("  {}\n{}", visible_line(&result_words(review)), found(review)));
     }
-    Answer::of(answer.clone().shown(), text)
+    reported(Answer::of(answer.clone().shown(), text), answer)
 }
 
 pub fn result_words(review: &TaskReview) -> String {
@@ -98,5 +100,10 @@ pub fn finished(reviewed: &Reviewed) -> Answer {
         text.push_str(&format!("{}: {}\n", bold(&visible_line(&told.title)), visible_line(&told.message)));
     }
     text.push_str(&next(answer));
-    Answer::new(reviewed.outcome, text, answer).warned(reviewed.warnings.clone())
+    reported(Answer::new(reviewed.outcome, text, answer).warned(reviewed.warnings.clone()), answer)
+}
+
+fn reported(answer: Answer, task: &OneTask) -> Answer {
+    let report = Report::of_task(&answer.json, task);
+    answer.reporting(report)
 }

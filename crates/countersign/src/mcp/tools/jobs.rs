@@ -66,7 +66,7 @@ same arguments.
 - next_step: the step passed. Do `begin_step` next.
 - workflow_complete: all steps passed; `summary` and `all_outputs` say what was done.
 An error that says BLOCKED means the step failed too often: stop, and tell the user; a person has to let it go on. An error that \
-says NO VERDICT means that no reviewer could rule; it does not count as an attempt: call again later.
+says NO VERDICT means that no reviewer could rule; it does not count as an attempt, and it says whether calling again can help.
 
 Without an independent reviewer the answer asks you for a self-review: follow the instructions file it names, then call \
 finished_step again with `quality_review_override_reason` and `self_review` {token, results}. \
@@ -196,11 +196,11 @@ impl Waiting for Patient<'_> {
             match followed.map(|followed| (followed.state, followed.stored)) {
                 Ok((State::Done, stored)) => Ok(Some(stored)),
                 Ok((State::Running, _)) => Ok(None),
-                Ok((State::Interrupted, _)) => Err(Refusal::NoVerdict(
+                Ok((State::Interrupted, _)) => Err(Refusal::NoVerdict(format!(
                     "NO VERDICT: the process that performed the review ended; call finished_step again, and it continues where it \
-                     stopped"
-                        .to_owned(),
-                )),
+                     stopped (review {})",
+                    ticket.review
+                ))),
                 Err(failure) if failure.outcome == Outcome::Interrupted => Err(Refusal::Cancelled),
                 Err(failure) => Err(Refusal::NoVerdict(failure.message)),
             }

@@ -56,13 +56,17 @@ pub struct Call {
 
 pub struct Reply {
     pub json: Value,
+    /// The same as text, with keys in the order of its type.
+    pub text: String,
     pub afterwards: Option<Afterwards>,
 }
 
 impl Reply {
     pub fn new(answer: &impl Serialize) -> Result<Self, Failure> {
-        let json = serde_json::to_value(answer).map_err(|error| Failure::internal(error.to_string()))?;
-        Ok(Self { json, afterwards: None })
+        let failed = |error: serde_json::Error| Failure::internal(error.to_string());
+        let json = serde_json::to_value(answer).map_err(failed)?;
+        let text = serde_json::to_string(answer).map_err(failed)?;
+        Ok(Self { json, text, afterwards: None })
     }
 
     /// The same, with a future to run once it was written and the call was not cancelled.

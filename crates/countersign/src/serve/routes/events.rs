@@ -4,11 +4,12 @@ use crate::serve::call::Call;
 use crate::serve::parameter::{Kind, Parameter, ParameterIn, WHOLE_MAX};
 use crate::serve::refusal::Refusal;
 use crate::serve::route::{GET, ResponseSpec, Route};
+use axum::http::StatusCode;
 use axum::response::sse::{self, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
-use countersign_app::Failure;
 use countersign_app::answer::v1::{Event, Problem};
 use countersign_app::feed::{self, Feed};
+use countersign_app::{Code, Failure};
 use countersign_engine::ledger::Recorded;
 use futures_util::{StreamExt, stream};
 use serde_json::json;
@@ -48,6 +49,11 @@ pub const ROUTES: &[Route] = &[Route {
 }];
 
 async fn events(call: Call) -> Result<Response, Refusal> {
+    let Ok(slot) = call.streams.clone().try_acquire_owned() else {
+        let words = "there are as many event streams as this server can have";
+        let refusal = Refusal::new(StatusCode::SERVICE_UNAVAILABLE, Code::NotTaken, words);
+        return Err(refusal.hint("end one, or use `countersign watch`, which needs no server"));
+    };
     let after = call.parameters.whole("Last-Event-ID").or(call.parameters.whole("after"));
     let ledger = call.ledger().await?;
     feed::known(&ledger, after).await?;
@@ -55,7 +61,11 @@ async fn events(call: Call) -> Result<Response, Refusal> {
     // At once, so that a client knows that it is connected.
     let connected = sse::Event::default().retry(RETRY);
     // An event is read from the ledger when the client has room for it.
-    let events = stream::unfold(Some(feed), move |feed| next(feed, call.resident.stopping().clone()));
+    let events = stream::unfold(Some(feed), move |feed| {
+        // Kept for as long as the stream is there.
+        let _slot = &slot;
+        next(feed, call.resident.stopping().clone())
+    });
     let stream = stream::once(async { Ok(connected) }).chain(events);
     Ok(Sse::new(stream).keep_alive(KeepAlive::new().interval(BEAT).text("still here")).into_response())
 }

@@ -122,7 +122,7 @@ struct AddTask {
 async fn list(call: Call) -> Result<Response, Refusal> {
     let project = call.resident.project()?;
     let ledger = call.resident.ledger(&project).await?;
-    Ok(call.answer(StatusCode::OK, Answer::passed(task::list(&project, plan::FILE, ledger).await?)))
+    Ok(call.answer(StatusCode::OK, task::list(&project, plan::FILE, ledger).await?))
 }
 
 async fn show(call: Call) -> Result<Response, Refusal> {

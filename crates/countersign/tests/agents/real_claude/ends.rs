@@ -16,7 +16,7 @@ fn ends(act: Act, reason: &str, words: &str, asked_at_most: usize) {
 
 #[test]
 fn not_signed_in() {
-    ends(Act::error(401, "authentication_error", "invalid x-api-key"), "unavailable", "not signed in", 4);
+    ends(Act::error(401, "authentication_error", "invalid x-api-key"), "unavailable", "rejected the key", 4);
     let nobody = Bench { key: None, ..Bench::new(Messages::always(Act::Hang)) };
     no_verdict(&nobody, nobody.review(&[]), "unavailable", "not signed in");
 }

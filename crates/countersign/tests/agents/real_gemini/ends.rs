@@ -20,7 +20,7 @@ fn ends_after(first: Vec<Act>, last: Act, reason: &str, words: &str, asked: usiz
 
 #[test]
 fn not_signed_in() {
-    ends(Act::error(401, "UNAUTHENTICATED", "no such key"), "unavailable", "not signed in", 1);
+    ends(Act::error(401, "UNAUTHENTICATED", "no such key"), "unavailable", "rejected the key", 1);
 }
 
 /// Nor by a key that lies about in the judged project.
@@ -59,12 +59,30 @@ fn rate_limited_for_long() {
 
 #[test]
 fn overloaded() {
-    ends(Act::error(503, "UNAVAILABLE", "The model is overloaded."), "unavailable", "is overloaded", 2);
+    ends(Act::error(503, "UNAVAILABLE", "The model is overloaded."), "unavailable", "is overloaded", 3);
 }
 
 #[test]
 fn server_error() {
-    ends(Act::error(500, "INTERNAL", "An internal error has occurred."), "unavailable", "500 An internal", 2);
+    ends(Act::error(500, "INTERNAL", "An internal error has occurred."), "unavailable", "500 An internal", 3);
+}
+
+/// Issue 23: the model is named, whether its service names it or not.
+#[test]
+fn issue_23_a_model_that_is_unknown_is_named() {
+    for message in
+        ["models/gemini-nope is not found for API version v1beta.", "Requested entity was not found."]
+    {
+        let bench = bench(Gemini::always(Act::error(404, "NOT_FOUND", message)));
+        bench.configure(", model: gemini-nope", "");
+        let json = no_verdict(
+            &bench,
+            bench.run_configured(&[]),
+            "unavailable",
+            "rejected the question: check `model`",
+        );
+        assert!(crate::bench::detail(&json).contains("gemini-nope"), "{}", crate::bench::detail(&json));
+    }
 }
 
 #[test]
@@ -75,12 +93,12 @@ fn too_long_for_the_model() {
 
 #[test]
 fn refused() {
-    ends(Act::Say { text: "", stop: "refusal" }, "refused", "declined", 2);
+    ends(Act::Say { text: "", stop: "refusal" }, "refused", "declined", 1);
 }
 
 #[test]
 fn out_of_tokens() {
-    ends(Act::Say { text: "", stop: "max_tokens" }, "too_long", "reply of `gemini` was too long", 2);
+    ends(Act::Say { text: "", stop: "max_tokens" }, "too_long", "reply of `gemini` was too long", 1);
 }
 
 #[test]
@@ -90,7 +108,7 @@ fn cut_stream() {
 
 #[test]
 fn no_stream_at_all() {
-    ends(Act::Page, "unavailable", "ended early", 2);
+    ends(Act::Page, "unavailable", "ended early", 1);
 }
 
 /// Whatever is no answer is asked about once more, and then it is none.
@@ -101,10 +119,10 @@ fn no_answer() {
     ends_after(vec![plain], wrong, "garbled", "`passed` is neither true nor false", 2);
 }
 
-/// It asks by itself again for an empty one.
+/// An empty one is asked about once more, by us.
 #[test]
 fn nothing() {
-    ends(Act::Say { text: "", stop: "end_turn" }, "garbled", "empty response", 4);
+    ends(Act::Say { text: "", stop: "end_turn" }, "garbled", "empty response", 2);
 }
 
 /// Its report does not tell that a reply was cut or filtered; its record does.

@@ -28,7 +28,7 @@ fn ends_after_two(acts: [Act; 2], words: &str) {
 
 #[test]
 fn not_signed_in() {
-    ends(Act::error(401, "invalid_api_key", "Incorrect API key provided"), "unavailable", "not signed in");
+    ends(Act::error(401, "invalid_api_key", "Incorrect API key provided"), "unavailable", "rejected the key");
 }
 
 #[test]
@@ -96,6 +96,16 @@ fn tried_again_in_silence() {
     for (bench, running, words) in all {
         no_verdict(&bench, running.wait(), "unavailable", words);
     }
+}
+
+/// Issue 23: what is no reply is asked for a few times, and not hundreds of times; what that cost is unknown.
+#[test]
+fn issue_23_a_reply_that_is_none_is_not_asked_for_without_end() {
+    let bench = bench(Chat::always(Act::Page));
+    let json = no_verdict(&bench, bench.run_configured(&[]), "unavailable", "did not send a valid reply");
+    let asked = bench.service.asked().len();
+    assert!((3..=5).contains(&asked), "asked {asked} times");
+    assert!(json["cost"]["tokens_in"].is_null(), "{}", json["cost"]);
 }
 
 #[test]

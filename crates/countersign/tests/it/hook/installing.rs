@@ -1,7 +1,7 @@
 //! `init --agent … --hook`: settings written, shown and taken out, touching nothing else.
 
 use super::{Bench, goes, held};
-use countersign_testkit::Running;
+use countersign_testkit::{Project, Running};
 use serde_json::{Value, json};
 
 const FILES: [(&str, &str, &str, u64); 3] = [
@@ -78,4 +78,16 @@ fn work_begins_where_the_hook_was_installed() {
     let mut command = bench.project.command(&["init", "--agent", "gemini", "--hook"]);
     Running::start(command.env("CLAUDECODE", "1")).wait().exits(0);
     assert!(super::told(&bench.stops(false)).contains(".gemini/settings.json"));
+}
+
+#[test]
+fn issue_19_a_folder_without_git_gets_no_hook() {
+    let project = Project::new(env!("CARGO_BIN_EXE_countersign"));
+    std::fs::remove_dir(project.path(".git")).unwrap();
+    for more in [&[][..], &["--reviewer", "claude"], &["--dry-run"]] {
+        let ran = project.run(&[&["init", "--agent", "claude", "--hook"], more].concat()).exits(2);
+        assert!(ran.stderr.contains("is not in a git repository"), "{}", ran.stderr);
+        assert_eq!(std::fs::read_dir(project.root()).unwrap().count(), 0, "nothing is written");
+    }
+    project.run(&["init", "--agent", "claude", "--hook", "--remove"]).exits(0);
 }

@@ -5,6 +5,21 @@ use countersign_engine::ledger::Ledger;
 use countersign_testkit::Running;
 use serde_json::json;
 
+/// What `config` shows is what the hook does.
+#[test]
+fn issue_19_config_shows_that_a_hook_reviews_where_no_trigger_is_set() {
+    for (more, shown) in [
+        ("", "review.trigger = script_completion for tasks, session_idle for hooks"),
+        ("review: {trigger: explicit}\n", "review.trigger = explicit"),
+    ] {
+        let bench = Bench::new(more);
+        let text = bench.project.run(&["config"]).exits(0).stdout;
+        assert!(text.lines().any(|line| line == shown), "{text}");
+        bench.project.write("a.md", "BAD\n");
+        assert_eq!(bench.stops(false).stdout.is_empty(), !more.is_empty());
+    }
+}
+
 /// SVC-11, SVC-12.
 #[test]
 fn svc_11_and_12_the_hook_reviews_under_its_trigger() {

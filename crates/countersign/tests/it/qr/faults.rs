@@ -19,7 +19,14 @@ fn file(project: &Project) -> Option<String> {
     std::fs::read_to_string(project.path(FILE)).ok()
 }
 
-/// QR-11.
+/// The unfinished files in the state directory.
+fn parts(project: &Project) -> Vec<String> {
+    let names = std::fs::read_dir(project.path("state")).unwrap();
+    let names = names.map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned());
+    names.filter(|name| name.starts_with(".countersign-part-")).collect()
+}
+
+/// QR-11. Issue 19: no unfinished file stays.
 #[test]
 fn slow_qr_11_dying_at_every_write_leaves_the_old_file_or_the_new_one() {
     let commands: [&[&str]; 4] = [
@@ -47,11 +54,15 @@ fn slow_qr_11_dying_at_every_write_leaves_the_old_file_or_the_new_one() {
                 deaths += 1;
                 let left = file(&project);
                 assert!(left == old || left == new, "{words:?} {moment}: {left:?}");
+                // The next command that looks removes what is left of a file.
+                project.run(&args(&["gate"]));
+                assert_eq!(parts(&project), [""; 0], "{words:?} {moment}");
                 let again = project.run(&args(words));
                 // Items that are there already are not made again.
                 let done = words[0] == "decompose" && left == new;
                 assert_eq!(again.code, if done { 2 } else { 0 }, "{again:?}");
                 assert_eq!(file(&project), new, "{words:?} {moment}");
+                assert_eq!(parts(&project), [""; 0], "{words:?} {moment}");
                 project.run(&["log", "--verify"]).exits(0);
             }
         }

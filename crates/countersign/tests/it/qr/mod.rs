@@ -6,6 +6,7 @@ mod faults;
 mod flow;
 mod gate;
 mod input;
+mod next;
 mod people;
 mod reopening;
 mod validate;
@@ -63,7 +64,8 @@ fn notes(project: &Project) -> Vec<(String, Value)> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
     runtime.block_on(async {
         let ledger = Ledger::open_existing(&project.ledger_dir()).await.unwrap().unwrap();
-        let streams = ledger.streams("qr/", 10).await.unwrap();
+        let mut streams = ledger.streams("qr/", 10).await.unwrap();
+        streams.retain(|stream| !stream.ends_with("/artifacts"));
         let [stream] = streams.as_slice() else { panic!("{streams:?}") };
         let notes = ledger.notes(stream).await.unwrap();
         notes.into_iter().map(|note| (note.kind, serde_json::from_str(&note.body).unwrap())).collect()

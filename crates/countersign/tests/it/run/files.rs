@@ -167,6 +167,26 @@ fn status_shows_what_it_can_of_a_list_with_mistakes() {
 }
 
 #[test]
+fn issue_19_what_no_task_needs_is_a_warning_and_no_list_is_valid_without_tasks() {
+    let project = project();
+    let list = "### TASK-001: One\nP0 | TODO Est: 30m\n**Blocks:** [TASK-009]\n";
+    project.write("spec/tasks.md", list);
+    let ran = project.run(&["validate"]).exits(0);
+    assert!(ran.stdout.contains("1 task: valid"), "{ran:?}");
+    for words in ["`30m` is no estimate", "TASK-001 blocks `TASK-009`, which does not exist"] {
+        assert!(ran.stderr.contains(words), "{words}: {}", ran.stderr);
+    }
+    project.write("spec/tasks.md", format!("# Tasks\n\n```markdown\n{list}```\n"));
+    let ran = project.run(&["validate"]).exits(0);
+    assert!(ran.stdout.contains("1 task: valid") && ran.stderr.contains("in a code fence"), "{ran:?}");
+    assert_eq!(project.run(&["status"]).exits(0).stdout.lines().next(), Some("TASK-001: pending"));
+    project.write("spec/tasks.md", "# Tasks\n");
+    let ran = project.run(&["validate"]).exits(0);
+    assert!(ran.stdout.contains("no task was found") && !ran.stdout.contains("0 tasks"), "{ran:?}");
+    assert!(ran.stderr.contains("this list has no tasks"), "{}", ran.stderr);
+}
+
+#[test]
 fn validate_shows_every_mistake_of_tasks_and_settings_with_its_line() {
     let project = project();
     project
@@ -177,7 +197,7 @@ fn validate_shows_every_mistake_of_tasks_and_settings_with_its_line() {
 title: Tasks
 ---
 ### TASK-001: One
-🔴 P0 | ⬜ TODO   Est: two days
+🔴 P0 | ⬜ TODO   Est: 2d
 **Depends on:** [TASK-002]
 
 ### TASK-002: Two

@@ -73,7 +73,7 @@ impl Tasks {
     }
 }
 
-const CHOICES: &str = "  [a]pprove  [r]eject  [f]ix-and-retry  [s]kip\n>";
+const CHOICES: &str = "  [a]pprove  [r]eject  [f]ix-and-retry  [s]kip\n  [d]iff  [e]dit  · a reason goes behind a colon, as in r: TEXT\n>";
 
 /// RUN-10.
 #[test]

@@ -35,7 +35,51 @@ fn run_1_what_is_too_long_is_cut_and_says_so() {
     kit.run(&["run", "--all"]).exits(0);
     let payload = kit.payload(1);
     let tests = payload.split_once("## Test Results\n").unwrap().1;
-    assert!(tests.contains("begin\n1\n2\n") && tests.contains("[cut: 2048 of 16384 bytes shown]"), "{tests}");
+    // The beginning, the end, and how much there was.
+    let all: usize = "begin\n".len() + (1..=5000).map(|n| n.to_string().len() + 1).sum::<usize>();
+    let (shown, tail) = tests.split_once(&format!(" of {all} bytes shown]\n")).unwrap();
+    let (head, shown) = shown.split_once("\n[cut: ").unwrap();
+    let tail = tail.split_once("\n```").unwrap().0;
+    let head = head.strip_prefix("```\n").unwrap();
+    assert!(head.starts_with("begin\n1\n2\n") && tail.ends_with("\n5000"), "{tests}");
+    let shown: usize = shown.parse().unwrap();
+    assert!(shown.abs_diff(head.len() + tail.len()) <= 2 && shown > 1900, "{tests}");
+}
+
+#[test]
+fn issue_19_output_beyond_what_is_kept_is_counted_too() {
+    let kit =
+        Kit::new(ONE, "max_retries: 2\ncommands: {test: 'echo begin; seq 1 100000; echo broken; false'}\n");
+    kit.run(&["run", "--all"]).exits(1);
+    let all: usize = "begin\nbroken\n".len() + (1..=100_000).map(|n| n.to_string().len() + 1).sum::<usize>();
+    let prompt = kit.prompt("TASK-001", 2);
+    let errors = prompt.split_once("## Previous Errors\n").unwrap().1;
+    assert!(errors.contains("\nbegin\n1\n") && errors.contains("\nbroken\n"), "{errors}");
+    assert!(errors.contains(&format!(" of {all} bytes shown]")), "{errors}");
+}
+
+#[test]
+fn issue_19_the_reviewer_gets_the_description_of_the_task() {
+    let kit = Kit::new(&ONE.replace("**Checklist", "It has to be in two languages.\n\n**Checklist"), "");
+    kit.run(&["run", "--all"]).exits(0);
+    let payload = kit.payload(1);
+    assert!(
+        payload.contains("## Task Description\nIt has to be in two languages.\n\n## Task Checklist\n"),
+        "{payload}"
+    );
+}
+
+#[test]
+fn issue_19_a_change_of_many_files_is_a_few_questions() {
+    let kit = Kit::new(ONE, "");
+    kit.agent("mkdir many; for n in $(seq 1 300); do echo \"number $n\" >many/$n.txt; done; echo BAD >many/bad.txt; echo TASK_COMPLETE");
+    kit.run(&["run", "--all", "--max-retries", "1"]).exits(1);
+    let asked = kit.log().iter().filter(|line| *line == "judge").count();
+    assert!((3..=10).contains(&asked), "{asked}");
+    let all: String = (1..=asked).map(|n| kit.payload(n)).collect();
+    assert!((1..=300).all(|n| all.contains(&format!("\n+number {n}\n"))));
+    // A finding in one of several files is told with the question it was found in.
+    assert!(kit.run(&["show", "TASK-001"]).exits(0).stdout.contains("a BAD word"));
 }
 
 /// RUN-1.

@@ -191,6 +191,53 @@ fn run_9_the_issues_of_a_fix_are_kept_and_shown() {
     assert!(log.contains("the reviewer changed files itself and reported:\nMAJOR: No error"), "{log}");
 }
 
+/// A free text that passes the work is worth reading, too.
+#[test]
+fn issue_19_the_text_of_a_pass_is_in_output_and_show() {
+    let kit = with_reviewer(
+        COMMAND,
+        "echo 'I checked the edge cases, all of them hold.'; echo \"REVIEW_PASSED $word\"",
+    );
+    kit.run(&["run", "--all"]).exits(0);
+    let text = "I checked the edge cases, all of them hold.";
+    let log = kit.run(&["output", "TASK-001"]).exits(0).stdout;
+    assert!(log.contains(&format!("review_command wrote:\n{text}")), "{log}");
+    let shown = kit.run(&["show", "TASK-001"]).exits(0).stdout;
+    assert!(shown.contains("review_command wrote:") && shown.contains(text), "{shown}");
+    let json = kit.run(&["show", "TASK-001", "--json"]).exits(0).json();
+    assert_eq!(json["assignments"][0]["feedback"], text);
+}
+
+/// RUN-6, RUN-9: what a reviewer fixed itself is counted at the gate and in the state.
+#[test]
+fn issue_19_a_fix_keeps_what_was_found_at_the_gate() {
+    let body = "if grep -q better TASK-001.txt; then echo \"REVIEW_PASSED $word\"; else echo better >TASK-001.txt; \
+                echo 'MAJOR: No error handling (api.py:45)'; echo 'MINOR: Unused import (utils.py:1)'; \
+                echo \"REVIEW_FIXED $word\"; fi";
+    let kit = with_reviewer(COMMAND, body);
+    let mut run = kit.typed(&["run", "--all", "--hitl-review"]);
+    let asked = run.exp_string("[s]kip").unwrap();
+    let lines = "2 issues found:\r\n  MAJOR: No error handling (api.py:45)\r\n  MINOR: Unused import (utils.py:1)\r\n\r\n\
+                 Verdict: REVIEW_FIXED (auto-fixed 2 issues)\r\n";
+    assert!(asked.contains(lines), "{asked}");
+    // Approved, the review counts as passed, with what was found.
+    run.send_line("a: seen").unwrap();
+    run.exp_eof().unwrap();
+    assert_eq!(kit.attempts("TASK-001"), [attempt(true, "", "passed")]);
+    let status = kit.run(&["status"]).exits(0).stdout;
+    assert!(status.starts_with("TASK-001: success (review: passed, 2 issues)\n"), "{status}");
+    assert!(kit.run(&["show", "TASK-001"]).exits(0).stdout.contains("seen"));
+}
+
+#[test]
+fn issue_19_a_failure_on_one_line_has_its_first_finding() {
+    let body = "echo '1 issue found:'; echo '  MAJOR: no tests'; echo \"REVIEW_FAILED $word\"";
+    let kit = with_reviewer(COMMAND, body);
+    let ran = kit.run(&["run", "--all", "--max-retries", "2"]).exits(1);
+    let line = "TASK-001: the review found: 1 issue found: MAJOR: no tests; next attempt\n";
+    assert!(ran.stderr.contains(line), "{}", ran.stderr);
+}
+
 #[test]
 fn free_text_is_for_where_nobody_else_is_named() {
     let body = "echo \"REVIEW_PASSED $word\"";

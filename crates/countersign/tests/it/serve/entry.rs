@@ -88,6 +88,24 @@ fn an_agent_does_not_start_it_and_a_taken_port_is_told() {
     assert!(ran.stderr.contains("cannot be used") && ran.stderr.contains("use another --port"), "{ran:?}");
 }
 
+/// A target in absolute form names a host too.
+#[test]
+fn issue_19_a_target_that_names_another_host_is_refused() {
+    let (project, _) = judged();
+    let server = Server::start(&project);
+    let bearer = server.bearer();
+    let own = format!("http://127.0.0.1:{}/v1/status", server.port);
+    for (target, status) in [
+        (own.as_str(), 200),
+        ("http://evil.example/v1/status", 403),
+        ("http://127.0.0.1:1/v1/status", 403),
+        ("https://evil.example/v1/health", 403),
+    ] {
+        let answer = server.send("GET", target, &[("Authorization", &bearer)], "");
+        assert_eq!(answer.status, status, "{target}: {answer:?}");
+    }
+}
+
 /// Whoever opens connections and says nothing, or half of something, keeps nobody else out.
 #[test]
 fn silent_connections_keep_nobody_out() {

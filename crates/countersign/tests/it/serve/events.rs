@@ -189,3 +189,33 @@ fn readers_that_hang_up_are_let_go() {
     drop(readers);
     eventually("their connections are gone", || open() < before + 10);
 }
+
+/// Streams have slots of their own: however many there are, others are answered.
+#[test]
+fn issue_19_any_number_of_streams_leaves_room_for_other_clients() {
+    let (project, _) = judged();
+    let server = Server::start(&project);
+    let head = format!(
+        "GET /v1/events HTTP/1.1\r\nHost: 127.0.0.1:{}\r\nAuthorization: {}\r\n\r\n",
+        server.port,
+        server.bearer()
+    );
+    let open = || {
+        let mut stream = server.connect();
+        stream.write_all(head.as_bytes()).unwrap();
+        BufReader::new(stream)
+    };
+    let mut streams: Vec<_> = (0..450).map(|_| open()).collect();
+    let status = |stream: &mut BufReader<TcpStream>| {
+        let mut line = String::new();
+        stream.read_line(&mut line).unwrap();
+        line.split(' ').nth(1).unwrap().parse::<u16>().unwrap()
+    };
+    let served: Vec<u16> = streams.iter_mut().map(status).collect();
+    let count = |wanted: u16| served.iter().filter(|status| **status == wanted).count();
+    assert_eq!((count(200), count(503)), (256, 450 - 256), "{served:?}");
+    assert_eq!(server.get("/v1/status").status, 200);
+    // A slot is free again when its client is gone.
+    drop(streams);
+    eventually("a slot is free", || status(&mut open()) == 200);
+}

@@ -33,7 +33,11 @@ fn every_bad_request_has_a_status_and_says_what_is_wrong() {
         ("DELETE", "/v1/reviews", String::new(), 405, "does not support DELETE"),
         ("PUT", &decision, String::new(), 405, "does not support PUT"),
         ("POST", "/v1/reviews", String::new(), 400, "not JSON"),
-        ("POST", "/v1/reviews", "[]".to_owned(), 400, ""),
+        // Issue 19: a body is an object, also where a list has as many values.
+        ("POST", "/v1/reviews", "[]".to_owned(), 400, "the body must be a JSON object"),
+        ("POST", "/v1/tasks", r#"["t", null, null, null]"#.to_owned(), 400, "the body must be a JSON object"),
+        ("POST", "/v1/tasks", "null".to_owned(), 400, "the body must be a JSON object"),
+        ("POST", "/v1/tasks", r#""t""#.to_owned(), 400, "the body must be a JSON object"),
         ("POST", "/v1/reviews", r#"{"files": 3}"#.to_owned(), 400, "`files`"),
         ("POST", "/v1/reviews", r#"{"file": ["a.md"]}"#.to_owned(), 400, "unknown field `file`"),
         ("POST", "/v1/reviews", r#"{"notes": "a", "notes": "b"}"#.to_owned(), 400, "twice"),

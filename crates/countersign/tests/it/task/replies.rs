@@ -44,6 +44,12 @@ const TABLE: &[(&str, &str, i32)] = &[
         "{\"result\": \"NEEDS_REVISION\", \"blocking\": true}",
         6,
     ),
+    ("MAJOR: the lock is never released (a.md:2)\nREVIEW_PASSED", N, 1),
+    ("REVIEW_PASSED\nREVIEW_PASSED", N, 1),
+    ("REVIEW_FIXED, I changed it myself.", N, 1),
+    ("Onaylanmadı.", N, 1),
+    ("Zatwierdzam dopiero po poprawkach.", N, 1),
+    ("승인하지 않습니다.", N, 1),
     // Approvals, in whatever words.
     ("Approved.", A, 0),
     ("LGTM, ship it", A, 0),
@@ -149,4 +155,23 @@ fn a_review_cannot_close_its_markers() {
     let ends =
         payload.lines().filter(|line| *line == "==================== END OUTPUTS ====================");
     assert_eq!(ends.count(), 1, "{payload}");
+}
+
+#[test]
+fn issue_19_an_empty_review_is_asked_for_once_more() {
+    let (project, _repository, _judge) = started("");
+    says(&project, "", r#"{"result": "APPROVED"}"#);
+    project.write(".review-next", "Fine.");
+    json(&project, &["task", "done", "1.1"], 0);
+    let asked = briefs(&project);
+    let kinds: Vec<_> = asked.iter().map(|brief| brief["assignment"]["consult"].as_str().unwrap()).collect();
+    assert_eq!(kinds, ["review-task", "review-task", "parse-review"]);
+    assert!(asked[1]["system_prompt"].as_str().unwrap().contains("the review is empty"), "{:?}", asked[1]);
+    // Twice empty is no verdict, for that reason, and nothing is read out of it.
+    let (project, _repository, _judge) = started("");
+    says(&project, " \n", r#"{"result": "APPROVED"}"#);
+    let done = json(&project, &["task", "done", "1.1"], 4);
+    assert!(done["review"]["error"].as_str().unwrap().contains("the review is empty"), "{done}");
+    let asked = briefs(&project);
+    assert!(asked.iter().all(|brief| brief["assignment"]["consult"] == "review-task"), "{asked:?}");
 }

@@ -151,3 +151,101 @@ fn a_reply_that_does_not_hold_never_advances() {
         assert_eq!((judge.asked().len(), count(&project, "step_finished")), (2, 0), "{reply}");
     }
 }
+
+/// Document 001: the override is the way out where reviews time out. Messages say when calling again cannot help.
+#[test]
+fn issue_19_an_override_goes_through_where_no_reviewer_rules() {
+    let (project, _) = guide();
+    let judge = Judge::scripted(&project, "judge.sh", "echo 'rate limit' >&2; exit 1");
+    let mut client = external(&project, &[]);
+    let session = start(&mut client);
+    let mut refused = |code: &str| {
+        let error = client.bad("finished_step", plan(&session));
+        assert_eq!(error["code"], code, "{error}");
+        let message = error["message"].as_str().unwrap().to_owned();
+        assert!(message.contains("(review rv-") && message.contains("rate limit"), "{message}");
+        message
+    };
+    for n in 1..=3 {
+        let message = refused("no_verdict");
+        assert_eq!(message.contains("calling again before that cannot help"), n == 3, "{message}");
+        assert_eq!(message.contains("Call finished_step again"), n < 3, "{message}");
+    }
+    let asked = judge.asked().len();
+    let message = refused("cooling_off");
+    for words in ["calling again before that cannot help", "quality_review_override_reason", "(until "] {
+        assert!(message.contains(words), "{words}: {message}");
+    }
+    let mut overridden = plan(&session);
+    overridden["quality_review_override_reason"] = json!("the reviewer times out");
+    let passed = client.good("finished_step", overridden);
+    assert_eq!((&passed["status"], &passed["begin_step"]["step_id"]), (&json!("next_step"), &json!("pages")));
+    assert_eq!(judge.asked().len(), asked, "no reviewer is asked for an override");
+    let shown = project.run(&["show", &format!("{session}/plan"), "--json"]).json();
+    assert_eq!(shown["outcome"], "overridden", "{shown}");
+    assert_eq!(shown["review"]["decisions"][0]["reason"], "the reviewer times out");
+    project.run(&["log", "--verify"]).exits(0);
+}
+
+/// The same where only people may override: it stays refused, and no round is added.
+#[test]
+fn issue_19_overrides_for_people_are_refused_also_without_a_verdict() {
+    let (project, _) = guide();
+    configure(&project, "policy: {overrides: people-only}\n");
+    project.trust();
+    Judge::scripted(&project, "judge.sh", "exit 1");
+    let mut client = external(&project, &[]);
+    let session = start(&mut client);
+    for _ in 0..3 {
+        client.bad("finished_step", plan(&session));
+    }
+    let error = client.bad("finished_step", plan(&session));
+    let message = error["message"].as_str().unwrap();
+    assert!(message.contains("a person can unblock") && !message.contains("override_reason"), "{message}");
+    let mut overridden = plan(&session);
+    overridden["quality_review_override_reason"] = json!("it times out");
+    let error = client.bad("finished_step", overridden);
+    let message = error["message"].as_str().unwrap();
+    assert!(message.contains("only people may override") && message.contains("review rv-"), "{message}");
+}
+
+/// 004.2.5 requires `passed` and `feedback`: a reply without one is asked for once more. Then 004.9 holds.
+#[test]
+fn issue_19_req_004_9_2_and_9_3_a_reply_without_what_the_schema_requires() {
+    let ruled =
+        |passed: bool| format!(r#""criteria_results": [{{"criterion": "Complete", "passed": {passed}}}]"#);
+    let feedback = "No feedback provided";
+    for (reply, expected, said) in [
+        (format!("{{{}}}", ruled(false)), "needs_work", feedback),
+        (format!(r#"{{"passed": false, {}}}"#, ruled(false)), "needs_work", feedback),
+        (format!(r#"{{"passed": false, "feedback": null, {}}}"#, ruled(false)), "needs_work", feedback),
+        (r#"{"feedback": "a gap"}"#.to_owned(), "needs_work", "a gap"),
+        ("{}".to_owned(), "needs_work", feedback),
+        (format!(r#"{{"passed": true, {}}}"#, ruled(true)), "next_step", ""),
+        // Missing is false, and that contradicts a pass.
+        (format!(r#"{{"feedback": "fine", {}}}"#, ruled(true)), "no_verdict", ""),
+    ] {
+        let (project, _) = guide();
+        let judge = Judge::replying(&project, &reply);
+        let mut client = external(&project, &[]);
+        let session = start(&mut client);
+        let answer = client.call("finished_step", plan(&session));
+        assert_eq!((status(&answer), judge.asked().len()), (expected, 2), "{reply}: {answer}");
+        if !said.is_empty() {
+            assert_eq!(answer["structuredContent"]["failed_reviews"][0]["feedback"], said, "{reply}");
+        }
+    }
+    // A second reply that is whole counts as it is.
+    let (project, _) = guide();
+    let flag = project.home().join("asked-before");
+    let whole = format!(r#"{{"passed": true, "feedback": "", {}}}"#, ruled(true));
+    let body = format!(
+        "if [ -e '{0}' ]; then printf '%s' '{whole}'; else touch '{0}'; printf '{{}}'; fi",
+        flag.display()
+    );
+    let judge = Judge::scripted(&project, "judge.sh", &body);
+    let mut client = external(&project, &[]);
+    let session = start(&mut client);
+    assert_eq!(client.good("finished_step", plan(&session))["status"], "next_step");
+    assert_eq!(judge.asked().len(), 2);
+}

@@ -164,3 +164,40 @@ fn attack_18_every_way_to_hide_from_a_job() {
         countersign_testkit::attack_row(&format!("hiding by {}", way.name), "jobs", "seen", "failed_reviews");
     }
 }
+
+/// Reviewers write what they want: nothing of it steers the terminal of whoever reads the answer.
+#[test]
+fn issue_19_control_characters_of_reviewers_do_not_reach_clients() {
+    let esc = "\\u001b[2J\\u202e\\u0007";
+    let (project, _) = guide();
+    let reply = format!(
+        r#"{{"passed": false, "feedback": "whole {esc}", "criteria_results": [{{"criterion": "Complete", "passed": false,
+        "feedback": "one {esc}\ntwo", "findings": [{{"message": "flaw {esc}"}}]}}]}}"#
+    );
+    Judge::replying(&project, &reply);
+    let mut client = external(&project, &[]);
+    let session = start(&mut client);
+    let failed = client.call("finished_step", plan(&session));
+    let review = &failed["structuredContent"]["failed_reviews"][0];
+    assert_eq!(review["feedback"], r"whole \u{1b}[2J\u{202e}\u{7}");
+    let said = review["criteria_results"][0]["feedback"].as_str().unwrap();
+    assert!(said.contains("one \\u{1b}[2J") && said.contains("\ntwo"), "{said}");
+    let shown = project.run(&["show", &format!("{session}/plan"), "--json"]).json();
+    for text in [&failed, &shown] {
+        let text = text.to_string();
+        let steers = ["\\u001b", "\\u0007", "\u{202e}"].iter().any(|sign| text.contains(sign));
+        assert!(!steers, "{text}");
+    }
+    // Nor does a reply that cannot be used, or what a program says of its end.
+    for body in [
+        format!(
+            r#"printf '%s' '{{"passed": true, "feedback": "", "criteria_results": [{{"criterion": "{esc}", "passed": true}}]}}'"#
+        ),
+        r#"printf '\033[2J' >&2; exit 1"#.to_owned(),
+    ] {
+        Judge::scripted(&project, "judge.sh", &body);
+        project.write("plan.md", format!("another {}", body.len()));
+        let error = client.bad("finished_step", plan(&session)).to_string();
+        assert!(!error.contains("\\u001b") && error.contains("no_verdict"), "{error}");
+    }
+}

@@ -137,3 +137,53 @@ fn who_hangs_up_over_http_gets_the_recorded_answer() {
     assert_eq!(status(&again), "next_step", "{again}");
     assert_eq!((judge.asked().len(), count(&project, "step_finished")), (1, 1));
 }
+
+/// Two steps in a row have an output of one name. An answer that did not reach its client is repeated for the same files,
+/// and not for others: those are the next step's.
+#[test]
+fn issue_19_a_second_call_with_other_contents_is_the_next_step() {
+    let step = |id: &str| {
+        format!(
+            "  - {{id: {id}, name: {id}, description: d, instructions_file: plan.md, outputs: {{text: {{type: file, description: d, \
+             required: true}}}}, reviews: []}}\n"
+        )
+    };
+    let job = format!(
+        "name: guide\nversion: \"1.0.0\"\nsummary: s\ncommon_job_info_provided_to_all_steps_at_runtime: c\nsteps:\n{}{}{}",
+        step("draft"),
+        step("second"),
+        step("third")
+    );
+    let call = json!({ "session_id": "the-session", "outputs": { "text": "text.md" } });
+    let client = |project: &Project, die_at: &str| {
+        let mut command = project.command(&["mcp"]);
+        let mut client = Client::of(command.env("COUNTERSIGN_TEST_DIE_AT_WRITE", die_at));
+        client.initialize("2025-11-25");
+        client
+    };
+    let mut lost = 0;
+    // The server dies at one of its writes: at that of the delivery the step is finished and its answer not on record.
+    for (contents, expected) in [("a draft", "second"), ("the second text", "third")] {
+        for write in 1..30 {
+            let project = project();
+            write_job(&project, "guide", &job);
+            project.write("text.md", "a draft");
+            let mut dying = client(&project, &write.to_string());
+            let mut begin = started_with("guide");
+            begin["session_id"] = json!("the-session");
+            let began = dying.try_call("start_workflow", begin).is_some();
+            let finished = began && dying.try_call("finished_step", call.clone()).is_some();
+            dying.hang_up();
+            if !finished || count(&project, "step_finished") != 1 || count(&project, "answer_delivered") != 0
+            {
+                continue;
+            }
+            project.write("text.md", contents);
+            let next = client(&project, "").good("finished_step", call.clone());
+            assert_eq!(next["begin_step"]["step_id"], expected, "{contents}: {next}");
+            lost += 1;
+            break;
+        }
+    }
+    assert_eq!(lost, 2, "a write is that of the delivery");
+}

@@ -3,8 +3,10 @@
 mod at_once;
 mod bad_calls;
 mod blocked;
+mod context;
 mod defects;
 mod faults;
+mod folders;
 mod lost_answers;
 mod races;
 mod self_review;
@@ -13,6 +15,7 @@ mod together;
 mod ways;
 
 use crate::client::Client;
+use crate::configure;
 use crate::project;
 use crate::runner;
 use countersign_testkit::{Judge, Project};

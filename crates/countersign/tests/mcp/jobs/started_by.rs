@@ -1,7 +1,6 @@
 //! Whose flags a server obeys: those in the settings of an agent program, and not those that an agent types.
 
 use super::*;
-use crate::configure;
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 

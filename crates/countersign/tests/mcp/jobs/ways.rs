@@ -63,10 +63,7 @@ fn a_step_is_judged_sent_back_fixed_and_passes() {
     let done = client.good("finished_step", pages(&session, &["a.md", "b.md"]));
     assert_eq!(done["status"], "workflow_complete");
     assert_eq!(judge.asked().len(), asked + 2, "the page that passed is not judged again");
-    assert_eq!(
-        done["all_outputs"],
-        json!({ "plan": { "plan": ["plan.md"] }, "pages": { "pages": ["a.md", "b.md"] } })
-    );
+    assert_eq!(done["all_outputs"], json!({ "plan": "plan.md", "pages": ["a.md", "b.md"] }));
     assert_eq!(done["stack"], json!([]));
     assert!(
         done["summary"].as_str().unwrap().contains("a guide")

@@ -2,6 +2,13 @@
 
 use super::*;
 
+/// What is known of a submission before it is judged.
+struct HandedIn {
+    /// What its files held.
+    contents: Digest,
+    not_applicable: Vec<String>,
+}
+
 impl Jobs {
     pub(super) async fn judge(
         &self,
@@ -16,22 +23,39 @@ impl Jobs {
                 let names: Vec<_> =
                     work.step.reviews.iter().map(|one| one.run_each.text().to_owned()).collect();
                 let feedback = feedback::not_applicable(&names);
-                return self.advance(work, Gate::NotApplicable(names), feedback, None).await;
+                let contents = self.contents(&work.outputs).await?;
+                return self.advance(work, contents, Gate::NotApplicable(names), feedback, None).await;
             }
             Err(error) => return Err(error.into()),
         };
-        let not_applicable = self.not_applicable(work, &prepared);
+        let handed = HandedIn {
+            contents: session::contents(prepared.submission.files.iter()),
+            not_applicable: self.not_applicable(work, &prepared),
+        };
         let reason = call.quality_review_override_reason.as_deref();
         let reason =
             reason.map(|reason| hand_in::words("quality_review_override_reason", reason, MAX_TEXT_BYTES));
         let ticket = match (call.self_review, reason.transpose()?) {
             (Some(results), _) => self.self_reviewed(work.step, prepared, results.into()).await?,
-            (None, Some(reason)) => return self.overridden(work, prepared, reason, not_applicable).await,
-            (None, None) => self.engine.submit(prepared).await?,
+            (None, Some(reason)) => return self.overridden(work, prepared, reason, handed).await,
+            (None, None) => self.submit(work.step, prepared).await?,
         };
         match waiting.wait(&self.engine, &ticket).await? {
-            Some(stored) => self.conclude(work, ticket, &stored, not_applicable).await,
+            Some(stored) => self.conclude(work, ticket, &stored, handed).await,
             None => Ok(self.needs_work(work, feedback::RUNNING.to_owned(), vec![], None)),
+        }
+    }
+
+    async fn submit(&self, step: &Step, prepared: Prepared) -> Result<Ticket, Refusal> {
+        let subject = prepared.request.subject.clone();
+        match self.engine.submit(prepared).await {
+            Err(EngineError::Refused(Refused::CoolingOff { until_ms })) => {
+                let latest = self.engine.ledger().latest_for(&subject).await?;
+                let latest = latest.ok_or_else(|| EngineError::NotFound(subject.to_string()))?;
+                let words = feedback::cooling_off(&latest.review, step);
+                Err(Refusal::CoolingOff { words, until_ms })
+            }
+            submitted => Ok(submitted?),
         }
     }
 
@@ -40,18 +64,19 @@ impl Jobs {
         work: &Work<'_>,
         ticket: Ticket,
         stored: &Stored,
-        not_applicable: Vec<String>,
+        HandedIn { contents, not_applicable }: HandedIn,
     ) -> Result<Answered, Refusal> {
         let review = &stored.review;
         match ticket.outcome(stored) {
             Outcome::Passed | Outcome::Overridden | Outcome::Skipped => {
                 let feedback = feedback::passed(review, &not_applicable);
                 let gate = Gate::Review { review: review.id.clone(), not_applicable };
-                self.advance(work, gate, feedback, Some(ticket)).await
+                self.advance(work, contents, gate, feedback, Some(ticket)).await
             }
             Outcome::NeedsWork => {
                 let round = review.round();
-                let failed = round.map(|round| answer::failed_reviews(review, round, work.step));
+                let shown = |path: &str| self.shown(path);
+                let failed = round.map(|round| answer::failed_reviews(review, round, work.step, &shown));
                 let feedback = feedback::needs_work(review, work.step, &not_applicable);
                 Ok(self.needs_work(work, feedback, failed.unwrap_or_default(), Some(ticket)))
             }
@@ -60,9 +85,10 @@ impl Jobs {
                 let feedback = feedback::self_review(&file.display().to_string());
                 Ok(self.needs_work(work, feedback, vec![], None))
             }
-            Outcome::Stopped(Stop::Withdrawn) => {
-                Err(Refusal::NoVerdict("the review was withdrawn meanwhile: call again".to_owned()))
-            }
+            Outcome::Stopped(Stop::Withdrawn) => Err(Refusal::NoVerdict(format!(
+                "NO VERDICT: review {} was withdrawn in the meantime: call finished_step again, which begins a new one",
+                review.id
+            ))),
             Outcome::BudgetReached => Err(Refusal::NoVerdict(feedback::budget_reached(review, work.step))),
             Outcome::Stopped(why) => Err(Refusal::Blocked(feedback::blocked(review, work.step, why))),
             _ => Err(Refusal::NoVerdict(feedback::no_verdict(review, work.step))),
@@ -99,7 +125,7 @@ impl Jobs {
         work: &Work<'_>,
         prepared: Prepared,
         reason: String,
-        not_applicable: Vec<String>,
+        HandedIn { contents, not_applicable }: HandedIn,
     ) -> Result<Answered, Refusal> {
         let latest = self.engine.ledger().latest_for(&prepared.request.subject).await?;
         let latest = latest.as_ref().map(|stored| &stored.review);
@@ -107,30 +133,24 @@ impl Jobs {
         let open = latest.filter(|review| !matches!(review.standing(), Some(Outcome::Stopped(_))));
         let policy = open.map_or(&self.options.policy, |review| &review.policy);
         if policy.overrides != Overrides::Allow {
-            return Err(Refusal::not_taken(feedback::OVERRIDES_NOT_ALLOWED));
+            return Err(Refusal::not_taken(feedback::overrides_not_allowed(latest)));
         }
-        let ticket = self.engine.submit(prepared).await?;
         let by = Actor::new(AGENT, ActorKind::Agent, Channel::Mcp);
-        let stored = match self.engine.decide(&ticket.review, Verb::Approve, by, reason).await {
-            Ok(stored) => stored,
-            // A review that passed needs no override.
-            Err(EngineError::Refused(Refused::Settled(
-                Outcome::Passed | Outcome::Overridden | Outcome::Skipped,
-            ))) => self.engine.get(&ticket.review).await?,
-            Err(error) => return Err(error.into()),
-        };
+        let ticket = self.engine.submit_approved(prepared, by, &reason).await?;
+        let stored = self.engine.get(&ticket.review).await?;
         // The decision may be about other work that was handed in just now.
         if !matches!(ticket.outcome(&stored), Outcome::Passed | Outcome::Overridden | Outcome::Skipped) {
             return Err(Refusal::not_taken("other files were submitted in the meantime: call again"));
         }
         let gate = Gate::Review { review: ticket.review.clone(), not_applicable };
-        self.advance(work, gate, Some(feedback::OVERRIDDEN.to_owned()), Some(ticket)).await
+        self.advance(work, contents, gate, Some(feedback::OVERRIDDEN.to_owned()), Some(ticket)).await
     }
 
     /// Records that a step has passed, unless that is recorded already, and answers with the next step.
     pub(super) async fn advance(
         &self,
         work: &Work<'_>,
+        contents: Digest,
         gate: Gate,
         feedback: Option<String>,
         ticket: Option<Ticket>,
@@ -138,8 +158,8 @@ impl Jobs {
         let (number, step) = (work.frame.number, work.step.id.as_str());
         let (session, _) = self
             .record(work.session_id, |session| {
-                let (outputs, arguments) = (work.outputs.clone(), work.arguments.clone());
-                Ok(session.finish(number, step, outputs, arguments, gate.clone()))
+                let call = (work.arguments.clone(), contents.clone());
+                Ok(session.finish(number, step, work.outputs.clone(), call, gate.clone()))
             })
             .await?;
         let frame = session
@@ -149,7 +169,7 @@ impl Jobs {
             let words = "the workflow changed meanwhile: call go_to_step to see its current step";
             return Err(Refusal::not_taken(words));
         }
-        let answer = answer::after(work.session_id, &session, frame, feedback);
+        let answer = answer::after(work.session_id, &session, frame, feedback, &|path| self.shown(path));
         let (session_id, passed) = (work.session_id.to_owned(), Some((number, step.to_owned())));
         Ok(Answered { answer, session_id, passed, ticket })
     }
@@ -163,7 +183,8 @@ impl Jobs {
         let found = session
             .frame(frame)
             .ok_or_else(|| Refusal::not_taken("the workflow does not exist any more: call start_workflow"))?;
-        let answer = answer::after(&session_id, session, found, Some(feedback::again(&step)));
+        let feedback = Some(feedback::again(&step));
+        let answer = answer::after(&session_id, session, found, feedback, &|path| self.shown(path));
         Ok(Answered { answer, session_id, passed: Some((frame, step)), ticket: None })
     }
 
@@ -184,13 +205,23 @@ impl Jobs {
         Answered { answer, session_id: work.session_id.to_owned(), passed: None, ticket }
     }
 
+    /// A path of the project from the folder in which the paths of outputs begin.
+    fn shown(&self, path: &str) -> String {
+        let base = self.memory.library.base();
+        let inside = base.strip_prefix(self.root.path()).unwrap_or(Path::new(""));
+        match Path::new(path).strip_prefix(inside) {
+            Ok(below) => below.to_string_lossy().into_owned(),
+            Err(_) => "../".repeat(inside.components().count()) + path,
+        }
+    }
+
     fn request(&self, work: &Work<'_>) -> Request {
         let outputs = &work.step.outputs;
-        let index = |name: &str| outputs.iter().position(|known| known.name == name).unwrap_or_default();
         let output = |output: &StepOutput| Output { name: output.name.clone(), kind: output.kind };
-        let files = work.outputs.iter().flat_map(|(name, files)| {
-            let output = index(name);
-            files.iter().map(move |file| (file.clone(), output))
+        // In the order of the job's file, not of the call.
+        let files = outputs.iter().enumerate().flat_map(|(index, output)| {
+            let files = work.outputs.get(&output.name).into_iter().flatten();
+            files.map(move |file| (file.clone(), index))
         });
         Request {
             subject: subject(work.session_id, work.frame.number, &work.step.id),
@@ -198,10 +229,22 @@ impl Jobs {
             policy: self.options.policy.clone(),
             outputs: outputs.iter().map(output).collect(),
             files: files.collect(),
+            guidance_files: self.guidance_files(work),
             change: None,
             notes: work.notes.clone(),
             fresh: false,
         }
+    }
+
+    /// What the guidance of each review names.
+    fn guidance_files(&self, work: &Work<'_>) -> Vec<(usize, String)> {
+        let (root, base, job) = (&self.root, self.memory.library.base(), work.frame.job.dir.as_path());
+        let finder = Finder { root, base, job };
+        let of_review = |(rule, review): (usize, &StepReview)| {
+            let files = review.guidance.as_deref().map(|text| finder.files(text)).unwrap_or_default();
+            files.into_iter().map(move |file| (rule, file))
+        };
+        work.step.reviews.iter().enumerate().flat_map(of_review).collect()
     }
 
     /// The reviews of a step without a file, by their outputs.
@@ -220,7 +263,7 @@ impl Jobs {
             what: format!("could not write the instructions of step '{}'", work.step.id),
             error,
         };
-        let folder = instructions::folder(&self.root).map_err(failed)?;
+        let folder = instructions::folder(&self.root, self.memory.library.base()).map_err(failed)?;
         let (session, step, review) = (work.session_id, &work.step.id, &stored.review.id);
         let mut path = folder.join(instructions::name(session, step, None));
         if self.is_still_read(&path, work, review).await? {

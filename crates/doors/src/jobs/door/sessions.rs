@@ -10,6 +10,9 @@ impl Jobs {
             let shown = hand_in::shown(job_name);
             let words = match broken {
                 Some(broken) => format!("job '{shown}' cannot be read:\n{}", broken.problems),
+                None if listing.jobs.is_empty() => {
+                    format!("there is no job '{shown}': {}", feedback::no_jobs(&self.memory.library))
+                }
                 None => {
                     let known: Vec<_> = listing.jobs.iter().map(|job| job.name.as_str()).collect();
                     format!("there is no job '{shown}'; jobs: {}", listed(&known))
@@ -17,9 +20,18 @@ impl Jobs {
             };
             return Err(Refusal::not_taken(words));
         };
+        let lost = listing.errors.iter().find(|error| error.job_dir == job.dir);
         let named = job.workflows.iter().find(|workflow| workflow.name == workflow_name);
         let workflow = match (named, job.workflows.as_slice()) {
-            (Some(workflow), _) | (None, [workflow]) => workflow.name.clone(),
+            (None, _) if lost.is_some_and(|lost| lost.workflows.iter().any(|name| name == workflow_name)) => {
+                let why = lost.map(feedback::unreadable).unwrap_or_default();
+                return Err(Refusal::not_taken(format!(
+                    "this workflow of job '{job_name}' cannot be started:\n{why}"
+                )));
+            }
+            // The only one there is, not the only one that is left.
+            (None, [workflow]) if lost.is_none_or(|lost| lost.workflows.is_empty()) => workflow.name.clone(),
+            (Some(workflow), _) => workflow.name.clone(),
             (None, several) => {
                 let known: Vec<_> = several.iter().map(|workflow| workflow.name.as_str()).collect();
                 return Err(Refusal::not_taken(format!(

@@ -10,7 +10,7 @@ mod warnings;
 mod workflow;
 mod written;
 
-pub use read::{Reading, read};
+pub use read::{Lost, Reading, read};
 
 use countersign_core::criterion::Criterion;
 use countersign_core::rule::{Rule, Scope};

@@ -67,6 +67,11 @@ struct Need {
 fn needs(sink: &mut ProblemList, at: &At<WrittenStep>, known: &Known<'_>) -> Vec<Need> {
     let Some(step) = &at.value else { return Vec::new() };
     let listed = step.dependencies.items().iter();
+    let is_empty = |at: &&At<String>| at.value.as_deref().is_some_and(|id| id.trim().is_empty());
+    for at in listed.clone().filter(is_empty) {
+        let hint = "name the step that comes first, or remove this entry";
+        sink.report_with_hint("empty", &at.span, "this dependency is empty", hint);
+    }
     let inputs = step.inputs.items().iter();
     let from = inputs.filter_map(|at| at.value.as_ref()?.from_step.0.as_ref());
     let mut needs: Vec<Need> = Vec::new();

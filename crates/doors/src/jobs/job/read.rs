@@ -1,7 +1,7 @@
 //! Reads a `job.yml`: a job, or all mistakes in it.
 
 use super::written::WrittenJob;
-use super::{Job, order, step, warnings::Warning, workflow};
+use super::{Job, Step, Workflow, order, step, warnings::Warning, workflow};
 use countersign_engine::yaml::{
     self, At, Diagnostic, Document, FileBytes, Place, ProblemList, Problems, quoted,
 };
@@ -27,26 +27,51 @@ pub struct Reading {
     pub job: Arc<Job>,
     pub warnings: Vec<Diagnostic>,
     pub name: Place,
+    /// What reviewers are told, with its place in the file.
+    pub guidance: Vec<(Place, String)>,
+    /// What the job lacks: it can be used without that.
+    pub lost: Option<Lost>,
+}
+
+/// Workflows with a step whose files cannot be read.
+#[derive(Clone, Debug)]
+pub struct Lost {
+    pub workflows: Vec<String>,
+    pub problems: Problems,
 }
 
 pub fn read(file: &FileBytes, files: Files<'_>) -> Result<Reading, Problems> {
     let Document { sink, start, is_empty, value } =
         yaml::read::<WrittenJob>(file).map_err(|problem| Problems::from(hinted(problem)))?;
-    let mut reader = Reader { sink, files, warnings: Vec::new(), read_bytes: 0 };
+    let mut reader = Reader {
+        sink,
+        files,
+        warnings: Vec::new(),
+        bad_files: Vec::new(),
+        guidance: Vec::new(),
+        read_bytes: 0,
+    };
     if is_empty {
         reader.sink.report_with_hint("empty", &(0..0), "the file is empty", MINIMAL);
     }
     let job = value.and_then(|written| job(&mut reader, &written, &start));
-    let Reader { sink, mut warnings, .. } = reader;
+    let Reader { sink, mut warnings, bad_files, guidance, .. } = reader;
+    let bad_files = Problems::of(bad_files);
     if let Some(problems) = Problems::of(sink.problems.iter().cloned().map(hinted).collect()) {
-        return Err(problems);
+        return Err(Problems::together([problems.clone()].into_iter().chain(bad_files)).unwrap_or(problems));
     }
     warnings.sort_by_key(|warning| warning.place.span().start);
     warnings.dedup();
-    match job {
-        Some((job, name)) => Ok(Reading { job: Arc::new(job), warnings, name: sink.place(&name) }),
+    match (job, bad_files) {
+        (Some(Found { job, name, lost: workflows }), problems) if !job.workflows.is_empty() => {
+            let lost = problems.map(|problems| Lost { workflows, problems });
+            Ok(Reading { job: Arc::new(job), warnings, name: sink.place(&name), guidance, lost })
+        }
+        (_, Some(problems)) => Err(problems),
         // A missing field is reported above. This arm fails closed where it is not.
-        None => Err(Diagnostic::new("unreadable", sink.place(&start), "the job cannot be understood").into()),
+        (_, None) => {
+            Err(Diagnostic::new("unreadable", sink.place(&start), "the job cannot be understood").into())
+        }
     }
 }
 
@@ -55,7 +80,14 @@ fn hinted(mut problem: Diagnostic) -> Diagnostic {
     problem
 }
 
-fn job(reader: &mut Reader<'_>, written: &WrittenJob, start: &Range<usize>) -> Option<(Job, Range<usize>)> {
+/// A job with the workflows that can be used, and the names of the others.
+struct Found {
+    job: Job,
+    name: Range<usize>,
+    lost: Vec<String>,
+}
+
+fn job(reader: &mut Reader<'_>, written: &WrittenJob, start: &Range<usize>) -> Option<Found> {
     let owner = ("the job", start);
     let name = reader.id(written.name.as_ref(), "name", owner);
     let version = version(reader, written.version.as_ref(), owner);
@@ -70,10 +102,21 @@ fn job(reader: &mut Reader<'_>, written: &WrittenJob, start: &Range<usize>) -> O
         reader.sink.report_with_hint("no-steps", span, "`steps` is empty", "a job has at least one step");
     }
     let list = listed.map(|(list, _)| list.as_slice()).unwrap_or_default();
-    let steps: Vec<_> = list.iter().filter_map(|at| step::step(reader, at)).collect();
+    let mut steps = Vec::new();
+    for at in list {
+        let before = reader.bad_files.len();
+        let step = step::step(reader, at);
+        // A step is not done without one of its files.
+        steps.extend(step.filter(|_| reader.bad_files.len() == before));
+    }
     let known = order::Known::new(list);
     order::check(&mut reader.sink, list, &known);
     let workflows = workflow::workflows(reader, &written.workflows, &known);
+    let has_all = |workflow: &Workflow| {
+        let mut ids = workflow.entries.iter().flatten();
+        ids.all(|id| steps.iter().any(|step: &Step| step.id == *id))
+    };
+    let (workflows, lost): (Vec<_>, Vec<_>) = workflows.into_iter().partition(has_all);
     let (name, span) = name?;
     let mut job = Job {
         name,
@@ -84,10 +127,10 @@ fn job(reader: &mut Reader<'_>, written: &WrittenJob, start: &Range<usize>) -> O
         steps,
         workflows,
     };
-    if job.workflows.is_empty() {
+    if written.workflows.items().is_empty() && reader.bad_files.is_empty() {
         job.workflows.push(workflow::of_all_steps(&job));
     }
-    Some((job, span))
+    Some(Found { job, name: span, lost: lost.into_iter().map(|workflow| workflow.name).collect() })
 }
 
 fn version(reader: &mut Reader<'_>, field: Option<&At<String>>, owner: Owner<'_>) -> Option<String> {
@@ -108,6 +151,9 @@ pub(super) struct Reader<'f> {
     pub sink: ProblemList,
     files: Files<'f>,
     warnings: Vec<Diagnostic>,
+    /// Files of steps that cannot be read: such steps are left out.
+    bad_files: Vec<Diagnostic>,
+    guidance: Vec<(Place, String)>,
     read_bytes: usize,
 }
 
@@ -115,6 +161,10 @@ impl Reader<'_> {
     pub fn warn(&mut self, span: &Range<usize>, warning: Warning) {
         let Warning { code, message, hint } = warning;
         self.warnings.push(Diagnostic::new(code, self.sink.place(span), message).with_hint(hint));
+    }
+
+    pub fn guidance(&mut self, span: &Range<usize>, text: &str) {
+        self.guidance.push((self.sink.place(span), text.to_owned()));
     }
 
     pub fn text(&mut self, field: Option<&At<String>>, key: &str, owner: Owner<'_>) -> Option<String> {
@@ -176,9 +226,9 @@ impl Reader<'_> {
         let report = |why: String| {
             let hint = "paths begin in the folder of job.yml and stay in it";
             let message = format!("{what} {} {why}", quoted(path));
-            self.sink.report_with_hint("bad-file", &at.span, message, hint);
+            Diagnostic::new("bad-file", self.sink.place(&at.span), message).with_hint(hint)
         };
-        let text = read.map_err(report).ok()?;
+        let text = read.map_err(|why| self.bad_files.push(report(why))).ok()?;
         self.read_bytes = self.read_bytes.saturating_add(text.len());
         Some(text)
     }

@@ -84,6 +84,9 @@ fn review(
     let run_each = run_each(reader, written, step, &at.span);
     let criteria = criteria(reader, written, &at.span);
     let guidance = written.additional_review_guidance.get().filter(|text| !text.trim().is_empty()).cloned();
+    if let (Some(at), Some(text)) = (&written.additional_review_guidance.0, &guidance) {
+        reader.guidance(&at.span, text);
+    }
     let run_each = run_each?;
     let looked_at = outputs.and_then(|all| all.iter().find(|output| output.name == run_each.text()));
     let kind = looked_at.filter(|_| run_each != RunEach::Step).map(|output| output.kind);

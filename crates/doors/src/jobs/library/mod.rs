@@ -4,7 +4,7 @@ mod known;
 #[cfg(test)]
 mod tests;
 
-use super::job::Job;
+use super::job::{Job, Lost};
 use countersign_engine::yaml::{
     Diagnostic, MAX_FILE_BYTES, Place, Problems, Source, quoted, read_bounded, unreadable,
 };
@@ -27,7 +27,10 @@ pub fn folders_of(list: &OsStr) -> Vec<PathBuf> {
 
 #[derive(Debug)]
 pub struct Library {
-    folders: Vec<PathBuf>,
+    /// The folders of the project in which `.deepwork/jobs` may be, the nearest first, the root last.
+    bases: Vec<PathBuf>,
+    /// Folders of jobs beside those.
+    more_folders: Vec<PathBuf>,
     known: Mutex<HashMap<PathBuf, Known>>,
 }
 
@@ -36,6 +39,8 @@ pub struct Listing {
     pub jobs: Vec<Arc<Job>>,
     pub errors: Vec<Unreadable>,
     pub warnings: Vec<Diagnostic>,
+    /// What reviewers are told, with its place, and the folder of its job.
+    pub guidance: Vec<(Place, String, PathBuf)>,
 }
 
 #[derive(Clone, Debug)]
@@ -43,14 +48,30 @@ pub struct Unreadable {
     /// The name of its folder: the name in the file may be the mistake.
     pub job_name: String,
     pub job_dir: PathBuf,
+    /// The workflows that cannot be used; none where that is the whole job.
+    pub workflows: Vec<String>,
     pub problems: Problems,
 }
 
 impl Library {
-    /// The jobs of the project with this root, then those of more folders.
-    pub fn new(root: &Path, more_folders: Vec<PathBuf>) -> Self {
-        let folders = std::iter::once(root.join(JOBS_FOLDER)).chain(more_folders).collect();
-        Self { folders, known: Mutex::default() }
+    /// The jobs of `here` and of the folders above it up to this root, then those of more folders.
+    pub fn new(root: &Path, here: &Path, more_folders: Vec<PathBuf>) -> Self {
+        let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        let (top, here) = (real(root), real(here));
+        let within = here.ancestors().take_while(|folder| folder.starts_with(&top) && **folder != *top);
+        let bases = within.chain([root]).map(Path::to_owned).collect();
+        Self { bases, more_folders, known: Mutex::default() }
+    }
+
+    /// The folder that the paths of outputs begin in: the nearest with jobs, otherwise the root.
+    pub fn base(&self) -> &Path {
+        let has_jobs = |base: &&PathBuf| base.join(JOBS_FOLDER).is_dir();
+        self.bases.iter().find(has_jobs).or(self.bases.last()).map_or(Path::new(""), PathBuf::as_path)
+    }
+
+    /// Where jobs are looked for, in order.
+    pub fn folders(&self) -> impl Iterator<Item = PathBuf> {
+        self.bases.iter().map(|base| base.join(JOBS_FOLDER)).chain(self.more_folders.iter().cloned())
     }
 
     /// Reads all jobs. Where two folders have the same name, the first counts.
@@ -59,12 +80,12 @@ impl Library {
         let mut current = HashMap::with_capacity(known.len());
         let mut listing = Listing::default();
         let mut taken = HashSet::new();
-        for (place, folder) in self.folders.iter().enumerate() {
-            let names = match names_in(folder) {
+        for (place, folder) in self.folders().enumerate() {
+            let names = match names_in(&folder) {
                 Ok(names) => names,
                 Err(error) => {
                     // A project need not have jobs; a folder that was named must exist.
-                    listing.no_folder(folder, &error, place > 0);
+                    listing.no_folder(&folder, &error, place >= self.bases.len());
                     continue;
                 }
             };
@@ -120,6 +141,11 @@ impl Listing {
                 None => {
                     self.jobs.push(Arc::clone(&read.job));
                     self.warnings.extend(read.warnings.iter().cloned());
+                    let texts = read.guidance.iter().cloned();
+                    self.guidance.extend(texts.map(|(place, text)| (place, text, dir.to_owned())));
+                    if let Some(Lost { workflows, problems }) = read.lost.clone() {
+                        self.unreadable(folder, dir, workflows, problems);
+                    }
                     return;
                 }
                 Some(first) => {
@@ -131,12 +157,12 @@ impl Listing {
                 }
             },
         };
-        self.unreadable(folder, dir, problems);
+        self.unreadable(folder, dir, vec![], problems);
     }
 
-    fn unreadable(&mut self, name: &OsStr, dir: &Path, problems: Problems) {
+    fn unreadable(&mut self, name: &OsStr, dir: &Path, workflows: Vec<String>, problems: Problems) {
         let job_name = name.to_string_lossy().into_owned();
-        self.errors.push(Unreadable { job_name, job_dir: dir.to_owned(), problems });
+        self.errors.push(Unreadable { job_name, job_dir: dir.to_owned(), workflows, problems });
     }
 
     fn no_folder(&mut self, folder: &Path, error: &io::Error, was_named: bool) {
@@ -151,7 +177,7 @@ impl Listing {
                 let name = folder.file_name().unwrap_or(folder.as_os_str());
                 let hint = "this must be a folder with one folder for each job";
                 let problem = unreadable(folder, &error.to_string()).with_hint(hint);
-                self.unreadable(name, folder, problem.into());
+                self.unreadable(name, folder, vec![], problem.into());
             }
         }
     }

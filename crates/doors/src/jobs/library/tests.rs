@@ -40,7 +40,7 @@ impl Disk {
     }
 
     fn library(&self) -> Library {
-        Library::new(self.0.path(), vec![])
+        Library::new(self.0.path(), self.0.path(), vec![])
     }
 }
 
@@ -77,7 +77,7 @@ fn the_first_folder_of_a_name_wins() {
     disk.job(&format!("{JOBS}/one"), "own").job("more/one", "other").job("more/two", "second");
     disk.job("last/two", "third").job("last/three", "fourth");
     let list = std::env::join_paths([disk.path("more"), disk.path("last"), PathBuf::new()]).unwrap();
-    let library = Library::new(disk.0.path(), folders_of(&list));
+    let library = Library::new(disk.0.path(), disk.0.path(), folders_of(&list));
     assert_eq!(names(&library.look()), ["fourth", "own", "second"]);
     // A folder without a job takes no name, and one with a broken job does.
     remove_file(disk.path(&format!("{JOBS}/one/job.yml"))).unwrap();
@@ -203,7 +203,7 @@ fn folders_that_cannot_be_looked_at_are_said() {
     assert_eq!(error(&disk.library().look()).0, "jobs");
     let disk = Disk::new();
     disk.job(&format!("{JOBS}/a"), "a");
-    let listing = Library::new(disk.0.path(), vec![disk.path("nowhere")]).look();
+    let listing = Library::new(disk.0.path(), disk.0.path(), vec![disk.path("nowhere")]).look();
     assert_eq!((names(&listing), listing.errors.len()), (vec!["a"], 0));
     assert_eq!(
         listing.warnings[0].message,

@@ -45,6 +45,11 @@ fn outputs(names: &[&str]) -> Outputs {
     names.iter().map(|name| ((*name).to_owned(), vec![format!("{name}.md")])).collect()
 }
 
+/// What the files of a call hold, by their version.
+fn held(version: u8) -> Digest {
+    Digest::of(&[version])
+}
+
 struct Story(Session);
 
 impl Story {
@@ -66,7 +71,7 @@ impl Story {
 
     fn about(&self, named: Option<&str>, names: &[&str]) -> Result<About, NotTaken> {
         let given = outputs(names);
-        self.0.about("main", named, &given, &arguments(&given, None))
+        self.0.about("main", named, &given, (&arguments(&given, None), Some(&held(1))))
     }
 
     fn opens(&self, named: Option<&str>, names: &[&str], step: &str) {
@@ -77,7 +82,8 @@ impl Story {
     fn finish(&mut self, step: &str, names: &[&str]) -> bool {
         let frame = self.0.current("main").unwrap().number;
         let given = outputs(names);
-        let done = self.0.finish(frame, step, given.clone(), arguments(&given, None), Gate::NoReviews);
+        let call = (arguments(&given, None), held(1));
+        let done = self.0.finish(frame, step, given.clone(), call, Gate::NoReviews);
         done.iter().for_each(|event| self.0.apply(event));
         done.is_some()
     }
@@ -165,6 +171,31 @@ fn a_lost_answer_is_given_again_also_to_a_sibling_and_below_a_parent() {
     story.opens(Some("d"), &["x"], "d");
 }
 
+/// Two steps in a row with one output name: a lost answer is repeated only for the same files.
+#[test]
+fn issue_19_other_contents_are_no_repeated_call() {
+    let mut twice = job();
+    twice.workflows[0].entries = vec![vec!["a".to_owned()], vec!["d".to_owned()]];
+    let mut story = Story(Session::default());
+    let (agent, goal, workflow) = ("main".to_owned(), "done".to_owned(), "flow".to_owned());
+    story.0.apply(&Happened::WorkflowStarted { agent, goal, job: Box::new(twice), workflow });
+    story.finish("a", &["x"]);
+    let (given, again) =
+        (outputs(&["x"]), |step: &str| About { frame: 1, step: step.to_owned(), again: true });
+    let about = |story: &Story, named, now| {
+        story.0.about("main", named, &given, (&arguments(&given, None), Some(&held(now)))).unwrap()
+    };
+    let d = About { again: false, ..again("d") };
+    let table =
+        [(None, 1, again("a")), (None, 2, d.clone()), (Some("a"), 2, again("a")), (Some("d"), 2, d.clone())];
+    for (named, now, expected) in table {
+        assert_eq!(about(&story, named, now), expected, "{named:?} {now}");
+    }
+    // Nothing open takes these outputs: whoever asks gets the answer that there is.
+    story.finish("d", &["x"]);
+    assert_eq!(about(&story, None, 3), again("d"));
+}
+
 #[test]
 fn going_back_undoes_what_rests_on_it() {
     let mut story = Story::begun();
@@ -217,7 +248,8 @@ proptest! {
                 1 => session.abort("main", "why").ok(),
                 2 => session.go_to("main", names[which]).ok(),
                 _ => session.current("main").ok().map(|frame| frame.number).and_then(|frame| {
-                    session.finish(frame, names[which], given.clone(), arguments(&given, None), Gate::NoReviews)
+                    let call = (arguments(&given, None), held(1));
+                    session.finish(frame, names[which], given.clone(), call, Gate::NoReviews)
                 }),
             };
             let before = session.clone();

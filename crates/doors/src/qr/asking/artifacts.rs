@@ -79,10 +79,12 @@ pub async fn remember(qr: &Qr, remembered: &Remembered) -> Result<(), LedgerErro
 pub async fn remembered(qr: &Qr) -> Result<Remembered, LedgerError> {
     let notes = qr.ledger.notes(&stream(qr)).await?;
     let last = notes.last().and_then(|note| serde_json::from_str::<Remembered>(&note.body).ok());
-    Ok(last.unwrap_or_else(|| {
-        let plans = PLANS.iter().map(|name| qr.dir.path().join(name));
-        Remembered { paths: plans.filter(|path| path.is_file()).collect(), verified: None }
-    }))
+    Ok(last.unwrap_or_else(|| Remembered { paths: plans(qr.dir.path()), verified: None }))
+}
+
+/// The plans in a state directory.
+pub fn plans(dir: &Path) -> Vec<PathBuf> {
+    PLANS.iter().map(|name| dir.join(name)).filter(|path| path.is_file()).collect()
 }
 
 fn stream(qr: &Qr) -> String {

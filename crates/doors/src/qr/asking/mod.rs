@@ -6,7 +6,7 @@ mod consulting;
 mod reconciling;
 mod verifying;
 
-pub use artifacts::{Remembered, read, remember, remembered};
+pub use artifacts::{Remembered, plans, read, remember, remembered};
 pub use reconciling::Milestone;
 pub use verifying::{Unruled, Verified};
 

@@ -4,7 +4,7 @@ use super::artifacts::OUTSIDE;
 use super::{AskError, Asking, read};
 use crate::qr::door::QrError;
 use crate::qr::item::{Item, Status};
-use crate::qr::material::{Artifact, Materials, Shows};
+use crate::qr::material::{Artifact, Materials, Shows, content_of};
 use crate::qr::modules::Module;
 use crate::qr::prompts;
 use crate::qr::state::State;
@@ -44,6 +44,8 @@ pub struct Verified {
 #[derive(Clone)]
 struct Job {
     item: Item,
+    /// The round in which it was begun.
+    round: u32,
     request: Request,
     /// Texts outside the project, which the engine does not read again.
     given: BTreeMap<String, String>,
@@ -61,7 +63,7 @@ impl Asking<'_> {
     pub async fn verify(&self, ids: &[String], cancel: &CancellationToken) -> Result<Verified, AskError> {
         let state = self.qr.dir.require(self.qr.phase).map_err(QrError::from)?.state;
         let items = self.wanted(&state, ids)?;
-        let jobs = self.jobs(&items)?;
+        let jobs = self.jobs(&items, state.iteration)?;
         let engine = self.engine_for(&jobs);
         let mut verified = Verified { items: jobs.len(), state, unruled: vec![] };
         let (whole, parts): (Vec<Job>, Vec<Job>) =
@@ -116,13 +118,15 @@ impl Asking<'_> {
         let unruled = match ended? {
             Ok(_) if !self.is_still(job) => stale("its content changed while it was verified".to_owned()),
             Ok(Ruled { ruling, by, digest }) => {
-                match self.qr.record(&job.item.id, &ruling, digest, (true, &by)).await {
+                match self.qr.record_reviewed(&job.item.id, &ruling, (job.round, digest), &by).await {
                     // Another process was faster, or has replaced the items: the file counts.
                     Err(QrError::Refused(Refused::AlreadyPassed(_) | Refused::AlreadyAccepted(_)))
                     | Ok(_) => {
                         return Ok(());
                     }
-                    Err(QrError::Refused(Refused::UnknownItem(detail))) => stale(detail),
+                    Err(QrError::Refused(
+                        refused @ (Refused::UnknownItem(_) | Refused::OtherRound { .. }),
+                    )) => stale(refused.to_string()),
                     Err(error) => return Err(error.into()),
                 }
             }
@@ -135,7 +139,7 @@ impl Asking<'_> {
     pub async fn verifier_prompt(&self, id: &str) -> Result<Preview, AskError> {
         let state = self.qr.dir.require(self.qr.phase).map_err(QrError::from)?.state;
         let item = state.find(id).map_err(QrError::from)?;
-        let jobs = self.jobs(&[item])?;
+        let jobs = self.jobs(&[item], state.iteration)?;
         let engine = self.engine_for(&jobs);
         let [job] = jobs.as_slice() else {
             return Err(AskError::material(format!("{id} has no question")));
@@ -165,16 +169,16 @@ impl Asking<'_> {
     }
 
     /// The requests for items. No reviewer is asked about any of them while a scope shows nothing.
-    fn jobs(&self, items: &[&Item]) -> Result<Vec<Job>, AskError> {
+    fn jobs(&self, items: &[&Item], round: u32) -> Result<Vec<Job>, AskError> {
         let nowhere = self.materials.nowhere(items, &|path| self.exists(path));
         if !nowhere.is_empty() {
             return Err(AskError::Material(nowhere));
         }
         let modules = self.used();
-        items.iter().map(|item| self.job(item, &modules)).collect()
+        items.iter().map(|item| self.job(item, round, &modules)).collect()
     }
 
-    fn job(&self, item: &Item, modules: &[&Module]) -> Result<Job, AskError> {
+    fn job(&self, item: &Item, round: u32, modules: &[&Module]) -> Result<Job, AskError> {
         let shows =
             self.materials.shows(&item.scope, &|path| self.exists(path)).map_err(AskError::material)?;
         let (files, given) = self.looked_at(shows);
@@ -184,11 +188,12 @@ impl Asking<'_> {
             policy: policy(self.policy),
             outputs: vec![Output { name: prompts::OUTPUT.to_owned(), kind: OutputKind::Files }],
             files: files.into_iter().map(|path| (path, 0)).collect(),
+            guidance_files: vec![],
             change: None,
             notes: None,
             fresh: false,
         };
-        Ok(Job { item: item.clone(), request, given })
+        Ok(Job { item: item.clone(), round, request, given })
     }
 
     fn looked_at(&self, shows: Shows<'_>) -> (Vec<String>, BTreeMap<String, String>) {
@@ -262,9 +267,12 @@ async fn judge(
         return Ok(Err(unruled(Outcome::NoVerdict(NoVerdict::TooLong), detail)));
     }
     let prepared = engine.planner().prepare(job.request.clone()).await?;
-    // The digest of the file exactly as it is handed in: the disk may have another content before or after.
+    // The digest of exactly what is handed in: the disk may have another content before or after.
     let digest = match (job.item.scope.file(), prepared.submission.files.as_slice()) {
         (Some(_), [only]) => Some(only.digest.clone()),
+        (None, files) if !files.is_empty() => {
+            Some(content_of(files.iter().map(|file| (file.path.clone(), file.digest.clone()))))
+        }
         _ => None,
     };
     let ticket = match engine.submit(prepared).await {

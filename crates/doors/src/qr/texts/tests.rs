@@ -5,7 +5,15 @@ use crate::qr::scope::Scope;
 use countersign_core::criterion::Severity;
 
 fn here() -> Here {
-    Here { state_dir: "s".to_owned(), phase: Phase::PlanStructure, for_agent: false }
+    Here {
+        state_dir: "s".to_owned(),
+        phase: Phase::PlanStructure,
+        for_agent: false,
+        has_reviewer: true,
+        flags: String::new(),
+        has_artifacts: true,
+        plan: Some("plan.md".to_owned()),
+    }
 }
 
 fn item(n: usize, check: &str, scope: &str) -> Item {

@@ -38,7 +38,7 @@ fn qr_7_transitions_one_by_one() {
     for (from, ruling, expected) in rows {
         let mut state = one(from);
         let before = state.clone();
-        let ended = record(&mut state, "a", &ruling);
+        let ended = record(&mut state, "a", &ruling, None);
         match expected {
             Ok((status, finding, fails)) => {
                 ended.unwrap();
@@ -51,7 +51,7 @@ fn qr_7_transitions_one_by_one() {
             }
         }
     }
-    assert!(matches!(record(&mut one(Status::Todo), "b", &Ruling::Pass), Err(Refused::UnknownItem(_))));
+    assert!(matches!(record(&mut one(Status::Todo), "b", &Ruling::Pass, None), Err(Refused::UnknownItem(_))));
 }
 
 /// QR-3.
@@ -72,7 +72,7 @@ fn qr_3_a_ruling_is_exactly_pass_or_fail() {
 #[test]
 fn a_ruling_changes_no_severity_and_nothing_else_of_an_item() {
     let mut state = one(Status::Todo);
-    record(&mut state, "a", &fail("x")).unwrap();
+    record(&mut state, "a", &fail("x"), None).unwrap();
     let expected = Item {
         status: Status::Fail,
         finding: Some("x".to_owned()),
@@ -163,7 +163,7 @@ fn an_acceptance_has_a_reason_and_settles_the_item() {
     let policy = GatePolicy::default();
     assert_eq!(gate(&state, &policy).end, GateEnd::Pass);
     assert_eq!(gate(&state, &policy).accepted, ["a"]);
-    assert_eq!(record(&mut state, "a", &fail("y")), Err(Refused::AlreadyAccepted("a".to_owned())));
+    assert_eq!(record(&mut state, "a", &fail("y"), None), Err(Refused::AlreadyAccepted("a".to_owned())));
     assert_eq!(accept(&mut one(Status::Pass), "a", "x"), Err(Refused::AlreadyPassed("a".to_owned())));
 }
 
@@ -206,8 +206,8 @@ proptest! {
             let (id, before) = (n.to_string(), state.clone());
             let mut next_round = false;
             let refused = match what {
-                0 => record(&mut state, &id, &Ruling::Pass).is_err(),
-                1 | 2 => record(&mut state, &id, &fail("f")).is_err(),
+                0 => record(&mut state, &id, &Ruling::Pass, None).is_err(),
+                1 | 2 => record(&mut state, &id, &fail("f"), None).is_err(),
                 3 => match fixed(&mut state, &policy, n == 0, |_| Touched::Unknown) {
                     Ok(done) => { next_round = done.next_round; false }
                     Err(_) => true,

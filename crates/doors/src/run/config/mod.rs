@@ -34,6 +34,8 @@ pub struct RunConfig {
     pub budget_usd: Option<f64>,
     /// The branch tasks are merged into; none: the default branch.
     pub main_branch: Option<String>,
+    /// Whether tasks are merged into a branch for a pull request, and never into the main branch.
+    pub integration_pr: bool,
     /// What the names of the files begin with, such as `phase5-`.
     pub spec_prefix: String,
     pub commands: Commands,
@@ -91,6 +93,7 @@ impl Default for RunConfig {
             task_budget_usd: None,
             budget_usd: None,
             main_branch: None,
+            integration_pr: false,
             spec_prefix: String::new(),
             commands: Commands::default(),
             create_git_branch: true,

@@ -34,13 +34,13 @@ struct RawRun {
     review_command: Option<At<String>>,
     review_model: Option<At<String>>,
     review_command_template: Option<At<String>>,
-    // Read only so that another value is refused; so is `callback_url`.
+    // Read only so that another value is refused.
     #[expect(dead_code, reason = "files of other tools have it")]
     skip_permissions: Option<At<bool>>,
     task_budget_usd: Option<At<f64>>,
     budget_usd: Option<At<f64>>,
     main_branch: Option<At<String>>,
-    #[expect(dead_code, reason = "files of other tools have it")]
+    integration_pr: Option<At<bool>>,
     callback_url: Option<At<String>>,
     spec_prefix: Option<At<String>>,
     commands: Option<At<RawCommands>>,
@@ -220,6 +220,7 @@ fn merge(raw: &RawRun, under: RunConfig, sink: &mut ProblemList) -> RunConfig {
     let after = hooks.and_then(|hooks| value(&hooks.post_done)).unwrap_or(&no_hook);
     let commands = value(&raw.commands).unwrap_or(&no_command);
     let switch = |top, hook, under| or(top, or(hook, under));
+    refuse_callback(sink, &raw.callback_url);
     RunConfig {
         max_retries: number(&raw.max_retries, under.max_retries),
         retry_delay_seconds: number(&raw.retry_delay_seconds, under.retry_delay_seconds),
@@ -241,6 +242,7 @@ fn merge(raw: &RawRun, under: RunConfig, sink: &mut ProblemList) -> RunConfig {
         task_budget_usd: dollars(sink, &raw.task_budget_usd, "task_budget_usd").or(under.task_budget_usd),
         budget_usd: dollars(sink, &raw.budget_usd, "budget_usd").or(under.budget_usd),
         main_branch: text(&raw.main_branch, under.main_branch),
+        integration_pr: or(&raw.integration_pr, under.integration_pr),
         commands: Commands {
             test: text(&commands.test, under.commands.test),
             lint: text(&commands.lint, under.commands.lint),
@@ -252,6 +254,17 @@ fn merge(raw: &RawRun, under: RunConfig, sink: &mut ProblemList) -> RunConfig {
         lint_blocking: switch(&raw.lint_blocking, &after.lint_blocking, under.lint_blocking),
         run_review: switch(&raw.run_review, &after.run_review, under.run_review),
         auto_commit: switch(&raw.auto_commit, &after.auto_commit, under.auto_commit),
+    }
+}
+
+/// No address is called from here, so that one must not be waited for.
+fn refuse_callback(sink: &mut ProblemList, field: &Option<At<String>>) {
+    if let Some(At { span, value: Some(url) }) = field
+        && !url.trim().is_empty()
+    {
+        let message = "`callback_url` is not called";
+        let hint = "remove it; `notify: {webhook: {url: …}}` in countersign.yml calls an address when a person is needed";
+        sink.report_with_hint("callback", span, message, hint);
     }
 }
 

@@ -35,7 +35,8 @@ skip_permissions: false
 task_budget_usd: 1
 budget_usd: 2.50
 main_branch: trunk
-callback_url: http://127.0.0.1:1/
+integration_pr: true
+callback_url: ''
 spec_prefix: phase5-
 commands: {test: make test, lint: make lint, lint_fix:}
 hooks:
@@ -67,6 +68,7 @@ fn run_7_both_shapes_say_the_same() {
         task_budget_usd: Some(1.0),
         budget_usd: Some(2.5),
         main_branch: Some("trunk".into()),
+        integration_pr: true,
         spec_prefix: "phase5-".into(),
         commands: Commands { test: Some("make test".into()), lint: Some("make lint".into()), lint_fix: None },
         create_git_branch: false,
@@ -84,6 +86,20 @@ fn run_7_both_shapes_say_the_same() {
     }
     assert!(!RunConfig::default().hitl_review);
     assert!(!good("run_tests: false\nhooks: {post_done: {run_tests: true}}").run_tests);
+}
+
+#[test]
+fn issue_19_an_address_that_is_never_called_is_refused() {
+    for text in ["callback_url: http://127.0.0.1:1/\n", "executor: {callback_url: 'http://127.0.0.1:1/'}\n"] {
+        let wrong = parse(&file(text)).unwrap_err();
+        let said = &wrong.listed[0];
+        assert_eq!(
+            (said.code, said.message.as_str()),
+            ("callback", "`callback_url` is not called"),
+            "{text}"
+        );
+        assert!(said.hint.as_deref().unwrap().contains("webhook"), "{said:?}");
+    }
 }
 
 #[test]
@@ -109,6 +125,7 @@ fn every_key_is_known_by_its_name() {
         "task_budget_usd",
         "budget_usd",
         "main_branch",
+        "integration_pr",
         "callback_url",
         "spec_prefix",
         "commands",

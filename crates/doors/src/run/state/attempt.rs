@@ -63,14 +63,15 @@ impl Attempt {
 pub(super) async fn insert(db: &mut SqliteConnection, task: &str, one: &Attempt) -> sqlx::Result<i64> {
     const SQL: &str = "INSERT INTO attempts
         (task_id, timestamp, success, duration_seconds, error, error_code, claude_output,
-         input_tokens, output_tokens, cost_usd, review_status, review_findings, review_id)
-        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)";
+         input_tokens, output_tokens, cost_usd, review_status, review_findings, review_id, countersign_code)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)";
     let query = sqlx::query(SQL).bind(task).bind(&one.timestamp).bind(i64::from(one.success));
     let query = query.bind(one.duration_seconds).bind(&one.error);
-    let query = query.bind(one.error_code.as_ref().map(ErrorCode::word)).bind(&one.output);
+    let query = query.bind(one.error_code.as_ref().map(ErrorCode::shared_word)).bind(&one.output);
     let query = query.bind(one.input_tokens).bind(one.output_tokens).bind(one.cost_usd);
     let query = query.bind(one.review_status.as_ref().map(ReviewStatus::word));
     let query = query.bind(&one.review_findings).bind(&one.review_id);
+    let query = query.bind(one.error_code.as_ref().map(ErrorCode::word));
     Ok(query.execute(db).await?.last_insert_rowid())
 }
 
@@ -103,7 +104,7 @@ pub(super) async fn last(
                 success: row.try_get::<i64, _>(2)? != 0,
                 duration_seconds: row.try_get(3)?,
                 error: word(4)?,
-                error_code: word(5)?.map(|word| ErrorCode::from(word.as_str())),
+                error_code: word(13)?.or(word(5)?).map(|word| ErrorCode::from(word.as_str())),
                 output: word(6)?,
                 input_tokens: row.try_get(7)?,
                 output_tokens: row.try_get(8)?,

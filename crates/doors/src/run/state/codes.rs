@@ -100,6 +100,17 @@ codes! {
     }
 }
 
+impl ErrorCode {
+    /// The word in the column that other tools read: they know a closed list, and stop at any other word.
+    pub(super) fn shared_word(&self) -> &str {
+        match self.word() {
+            "REVIEW_FAILED" | "MERGE_CONFLICT" => Self::HookFailure.word(),
+            "MERGE_REFUSED" | "MAIN_MOVED" => Self::Infrastructure.word(),
+            word => word,
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -58,6 +58,7 @@ impl Legacy {
                 review_status: last.and_then(|one| one.review_status.clone()),
                 issues: last.and_then(|one| one.review_findings.as_deref()).map_or(0, issues_in),
                 review_id: None,
+                started_at: task.started_at.clone(),
             }
         };
         self.tasks.iter().map(summary).collect()

@@ -47,6 +47,14 @@ impl State {
         Self::new(layout, connection).await
     }
 
+    /// Opens what is there and makes nothing: without a database it is in memory, with what the oldest form says.
+    pub async fn open_to_look(layout: &Layout) -> Result<Self, StateError> {
+        match Self::open_existing(layout).await? {
+            Some(state) => Ok(state),
+            None => Self::new(layout, open::in_memory(layout).await?).await,
+        }
+    }
+
     /// Opens read-only; none where there is no database.
     pub async fn open_existing(layout: &Layout) -> Result<Option<Self>, StateError> {
         match open::reader(layout).await? {

@@ -46,6 +46,15 @@ pub(super) async fn writer(layout: &Layout) -> Result<SqliteConnection, StateErr
     Ok(connection)
 }
 
+/// A database in memory with what the oldest form says.
+pub(super) async fn in_memory(layout: &Layout) -> Result<SqliteConnection, StateError> {
+    let legacy = read_legacy(&layout.state_json())?;
+    let sql = |error| StateError::sql(&layout.state_db(), error);
+    let mut connection = options(Path::new(":memory:")).connect().await.map_err(sql)?;
+    prepare(&mut connection, legacy.as_ref()).await.map_err(sql)?;
+    Ok(connection)
+}
+
 /// Completes the tables and imports the oldest form, in one transaction. Whether that form is imported now.
 async fn prepare(connection: &mut SqliteConnection, legacy: Option<&Legacy>) -> sqlx::Result<bool> {
     const KNOWN: &str = "SELECT (SELECT COUNT(*) FROM executor_meta WHERE key = $1),

@@ -26,8 +26,8 @@ const TABLES: &str = "
     );
 ";
 
-/// Columns that older files lack. `review_id` is our own: the review in the ledger.
-pub(super) const ADDED: [(&str, &str, &str); 11] = [
+/// Columns that older files lack. The last two are our own: the review in the ledger, and our word for the error.
+pub(super) const ADDED: [(&str, &str, &str); 12] = [
     ("tasks", "started_at", "TEXT"),
     ("tasks", "completed_at", "TEXT"),
     ("attempts", "error", "TEXT"),
@@ -39,6 +39,7 @@ pub(super) const ADDED: [(&str, &str, &str); 11] = [
     ("attempts", "review_status", "TEXT"),
     ("attempts", "review_findings", "TEXT"),
     ("attempts", "review_id", "TEXT"),
+    ("attempts", "countersign_code", "TEXT"),
 ];
 
 /// Attempts by task with their costs, so that summaries need no sorting. Older files are read without it.

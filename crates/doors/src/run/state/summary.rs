@@ -19,6 +19,8 @@ pub struct Summary {
     #[serde(skip)]
     pub issues: usize,
     pub review_id: Option<String>,
+    /// When the task was last begun: local time without a zone.
+    pub started_at: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,23 +49,29 @@ pub(super) async fn all(db: &mut SqliteConnection, columns: &Columns, of: Of) ->
 
 /// A row is the fields of a [`Summary`] in their order, and the last attempt where its review has findings.
 fn sql(columns: &Columns, of: Of) -> String {
+    let started = columns.has("tasks", "started_at") && of == Of::Whole;
+    let started = if started { "CAST(tasks.started_at AS TEXT)" } else { "NULL" };
     if !columns.has("attempts", "id") {
-        return "SELECT json_group_array(json_array(json_array(CAST(task_id AS TEXT), CAST(status AS TEXT), 0, NULL, NULL,
-                NULL, NULL), NULL)) FROM tasks"
-            .to_owned();
+        return format!(
+            "SELECT json_group_array(json_array(json_array(CAST(task_id AS TEXT), CAST(status AS TEXT), 0, NULL, NULL,
+                NULL, NULL, {started}), NULL)) FROM tasks"
+        );
     }
-    let unneeded = |name| of == Of::Line && ["cost_usd", "error_code", "review_id"].contains(&name);
+    let of_whole = ["cost_usd", "error_code", "countersign_code", "review_id"];
+    let unneeded = |name| of == Of::Line && of_whole.contains(&name);
     let has = |name| columns.has("attempts", name) && !unneeded(name);
     let last = |name| if has(name) { format!("CAST(last.{name} AS TEXT)") } else { "NULL".to_owned() };
     let found = if has("review_findings") { "last.review_findings" } else { "NULL" };
     let cost = if has("cost_usd") { "CAST(SUM(attempts.cost_usd) AS REAL)" } else { "NULL" };
     format!(
         "SELECT json_group_array(json_array(json_array(CAST(ended.task_id AS TEXT), CAST(ended.status AS TEXT), ended.n,
-                ended.cost, {}, {}, {}), CASE WHEN {found} IS NULL THEN NULL ELSE ended.id END))
-           FROM (SELECT tasks.task_id, tasks.status, COUNT(attempts.id) AS n, MAX(attempts.id) AS id, {cost} AS cost
+                ended.cost, COALESCE({}, {}), {}, {}, ended.started), CASE WHEN {found} IS NULL THEN NULL ELSE ended.id END))
+           FROM (SELECT tasks.task_id, tasks.status, COUNT(attempts.id) AS n, MAX(attempts.id) AS id, {cost} AS cost,
+                        {started} AS started
                    FROM tasks LEFT JOIN attempts ON attempts.task_id = tasks.task_id
                   GROUP BY tasks.task_id) AS ended
            LEFT JOIN attempts AS last ON last.id = ended.id",
+        last("countersign_code"),
         last("error_code"),
         last("review_status"),
         last("review_id"),

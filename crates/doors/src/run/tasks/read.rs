@@ -31,13 +31,21 @@ impl Reading {
 }
 
 pub fn parse(source: &Arc<Source>) -> Reading {
-    let Scan { sections, almost, open_fence } = scan(source.text());
+    let Scan { sections, almost, open_fence, around } = scan(source.text());
     let prefixes =
         sections.iter().filter_map(|section| source.text().get(section.id.clone())).map(prefix).collect();
     let mut reader = Reader { source, prefixes, problems: vec![], warnings: vec![] };
     for span in almost {
         let hint = "a task begins with `### TASK-001: Name`";
         reader.warn("almost-a-task", &span, "this heading has a task id but does not start a task", hint);
+    }
+    if let Some(span) = around {
+        let hint = "remove this line and the one that closes the fence";
+        reader.warn("fenced-list", &span, "the whole list is in a code fence and is read without it", hint);
+    }
+    if sections.is_empty() {
+        let hint = "a task begins with `### TASK-001: Name`";
+        reader.warn("no-tasks", &(0..0), "this list has no tasks", hint);
     }
     if let Some(span) = open_fence {
         let hint = "close it with the same characters on their own line; until then everything below is code";
@@ -142,24 +150,24 @@ impl Reader<'_> {
                 self.wrong("bad-status", &meta.status, format!("{} is no status", quoted(status)), &hint);
             }
         }
-        let estimate = meta.estimate.as_ref().map(|span| self.estimate(span)).unwrap_or(Some(None));
-        Some((known_priority?, known_status?, estimate?))
+        let estimate = meta.estimate.as_ref().and_then(|span| self.estimate(span));
+        Some((known_priority?, known_status?, estimate))
     }
 
-    fn estimate(&mut self, span: &Range<usize>) -> Option<Option<String>> {
+    /// An estimate is for people: one that is not understood is kept as it is written.
+    fn estimate(&mut self, span: &Range<usize>) -> Option<String> {
         let text = self.text(span).to_owned();
         if text == "—" {
-            return Some(None);
+            return None;
         }
-        if is_estimate(&text) {
-            return Some(Some(text));
+        if !is_estimate(&text) {
+            let message = match text.as_str() {
+                "" => "the estimate is missing".to_owned(),
+                _ => format!("{} is no estimate", quoted(&text)),
+            };
+            self.warn("bad-estimate", span, message, "days or hours, such as `2-3d`, `4h` or `0.5d`");
         }
-        let message = match text.as_str() {
-            "" => "the estimate is missing".to_owned(),
-            _ => format!("{} is no estimate", quoted(&text)),
-        };
-        self.wrong("bad-estimate", span, message, "days or hours, such as `2-3d`, `4h` or `0.5d`");
-        None
+        Some(text).filter(|text| !text.is_empty())
     }
 
     fn unique_ids(&mut self, sections: &[Section]) {
@@ -200,6 +208,11 @@ impl Reader<'_> {
                     }
                     let message =
                         format!("{} {does} {}, which does not exist", text(&section.id), quoted(other));
+                    if does == "blocks" {
+                        // For readers alone: no task waits for it.
+                        self.warn("unknown-task", span, message, "name a task of this file");
+                        continue;
+                    }
                     // Comparing takes time, and problems beyond this number are not shown.
                     let hint = match self.problems.len() < MAX_PROBLEMS {
                         true => did_you_mean(other, &known, "the tasks are"),

@@ -29,17 +29,50 @@ pub(super) struct Scan {
     /// Headings that name a task and begin none.
     pub almost: Vec<Range<usize>>,
     pub open_fence: Option<Range<usize>>,
+    /// The fence that the whole list stands in: it is read as if the fence were not there.
+    pub around: Option<Range<usize>>,
 }
 
 /// Finds the tasks of a text that has no byte order mark.
 pub(super) fn scan(text: &str) -> Scan {
+    let from = markdown::front_matter(text);
+    let plain = scan_from(text, from);
+    let Some((around, inner)) = fence_around(text, from, plain.sections.is_empty()) else { return plain };
+    let inner = scan_from(text.get(..inner.end).unwrap_or_default(), inner.start);
+    match inner.sections.is_empty() {
+        true => plain,
+        false => Scan { around: Some(around), ..inner },
+    }
+}
+
+fn scan_from(text: &str, from: usize) -> Scan {
     let mut scanner = Scanner::default();
-    let mut lines = markdown::lines_from(text, markdown::front_matter(text));
+    let mut lines = markdown::lines_from(text, from);
     for line in lines.by_ref() {
         if line.is_code { scanner.describe(line.text) } else { scanner.line(&line) }
     }
     scanner.scan.open_fence = lines.open_fence();
     scanner.scan
+}
+
+/// The line of a Markdown fence around a whole list, as chat programs put it there, and what stands in it. Around a list
+/// that also has tasks outside of fences only one from the first line to the last.
+fn fence_around(text: &str, from: usize, is_anywhere: bool) -> Option<(Range<usize>, Range<usize>)> {
+    let lines = || markdown::lines_from(text, from).filter(|line| !line.text.trim().is_empty());
+    let is_markdown = |line: &Line<'_>| {
+        markdown::fence_info(line.text)
+            .is_some_and(|info| ["markdown", "md"].contains(&info.to_lowercase().as_str()))
+    };
+    let is_bare = |line: &Line<'_>| markdown::fence_info(line.text) == Some("");
+    // Mostly the first line tells that there is none.
+    let opens = if is_anywhere { lines().find(is_markdown)? } else { lines().next().filter(is_markdown)? };
+    let closes = lines().filter(|line| line.at > opens.at).filter(is_bare).last();
+    let closes =
+        closes.filter(|closes| is_anywhere || lines().last().is_some_and(|last| last.at == closes.at));
+    match closes {
+        Some(closes) => Some((opens.whole(), opens.end..closes.at)),
+        None => is_anywhere.then(|| (opens.whole(), opens.end..text.len())),
+    }
 }
 
 #[derive(Default)]

@@ -120,19 +120,12 @@ fn every_mistake_is_named_at_its_place() {
             task("P0 | TODO\n**Depends on:** [a-2]"),
             "3:18 unknown-task A-1 depends on `a-2`, which does not exist",
         ),
-        (
-            task("P0 | TODO\n**Blocks:** [A-2, A-3]"),
-            "3:19 unknown-task A-1 blocks `A-3`, which does not exist",
-        ),
         (task("P0 | TODO\n**Depends on:** [A-1]"), "3:18 circle A-1 depends on itself"),
         (task("Only words."), "1:5 no-meta `A-1` has no line with priority and status"),
         (task("P4 | TODO"), "2:1 bad-priority `P4` is not a valid priority"),
         (task("High | TODO"), "2:1 bad-priority `High` is not a valid priority"),
         (task("P1 | 🔄 DOING"), "2:8 bad-status `DOING` is no status"),
         (task("P1 | ⬜"), "2:7 bad-status the status is missing"),
-        (task("P1 | TODO Est: 1w"), "2:16 bad-estimate `1w` is no estimate"),
-        (task("P1 | TODO Est: 3-2d"), "2:16 bad-estimate `3-2d` is no estimate"),
-        (task("P1 | TODO Est:"), "2:15 bad-estimate the estimate is missing"),
         (task("P1 | TODO\nP0 | DONE"), "3:1 second-meta `A-1` has a second line with priority and status"),
         (format!("{}```\n### A-3: x\n", task("P0 | TODO")), "5:1 open-fence this code fence is never closed"),
     ] {
@@ -145,6 +138,58 @@ fn every_mistake_is_named_at_its_place() {
         assert_eq!(all, [expect], "{text}");
         assert!(problems.listed.iter().all(|one| one.hint.is_some()), "{text}");
     }
+}
+
+#[test]
+fn issue_19_what_only_people_read_and_a_fence_around_the_list_are_warnings() {
+    let task = |body: &str| format!("### A-1: One\n{body}\n### A-2: Two\nP0 | TODO\n");
+    let fenced = |text: &str, end: &str| format!("Here it is:\n\n```markdown\n{text}{end}");
+    let in_fence = "3:1 fenced-list the whole list is in a code fence and is read without it";
+    let plain = task("P0 | TODO\n```sh\n### A-9: code\n```");
+    for (text, expect) in [
+        (
+            task("P0 | TODO\n**Blocks:** [A-2, A-3]"),
+            "3:19 unknown-task A-1 blocks `A-3`, which does not exist",
+        ),
+        (task("P1 | TODO Est: 30m"), "2:16 bad-estimate `30m` is no estimate"),
+        (task("P1 | TODO Est: 3-2d"), "2:16 bad-estimate `3-2d` is no estimate"),
+        (task("P1 | TODO Est:"), "2:15 bad-estimate the estimate is missing"),
+        (fenced(&task("P0 | TODO"), "```\n"), in_fence),
+        (fenced(&task("P0 | TODO"), "```\nThat is all.\n"), in_fence),
+        (fenced(&task("P0 | TODO"), ""), in_fence),
+        // A fence in the list would close the one around it.
+        (
+            format!("````md\n{plain}````\n"),
+            "1:1 fenced-list the whole list is in a code fence and is read without it",
+        ),
+        (
+            format!("```Markdown\n{plain}```\n"),
+            "1:1 fenced-list the whole list is in a code fence and is read without it",
+        ),
+    ] {
+        let reading = read(&text);
+        let warnings: Vec<_> = reading
+            .warnings
+            .iter()
+            .map(|one| format!("{}:{} {} {}", one.place.line(), one.place.column(), one.code, one.message))
+            .collect();
+        assert_eq!(warnings, [expect], "{text}");
+        let list = reading.valid().unwrap().0;
+        let ids: Vec<_> = list.tasks().iter().map(|task| task.id.as_str()).collect();
+        assert_eq!(ids, ["A-1", "A-2"], "{text}");
+        // It is written back where it stands, and the fence stays.
+        let done = set_status(&text, "A-2", Status::Done).unwrap();
+        assert_eq!(done, text.replace("A-2: Two\nP0 | TODO", "A-2: Two\nP0 | DONE"), "{text}");
+    }
+    assert_eq!(good(&task("P1 | TODO")).tasks()[0].estimate, None);
+    for text in ["", "# Tasks\n", "```rust\n### A-1: One\nP0 | TODO\n```\n"] {
+        let reading = read(text);
+        assert_eq!((reading.warnings.len(), reading.warnings[0].code), (1, "no-tasks"), "{text}");
+    }
+    // A fence before tasks that stand outside of it is an example.
+    let example =
+        format!("# Form\n\n```markdown\n### A-8: Like this\nP0 | TODO\n```\n\n{}", task("P0 | TODO"));
+    assert_eq!(good(&example).tasks().len(), 2);
 }
 
 #[test]
@@ -200,8 +245,7 @@ fn a_long_chain_and_no_tasks_are_fine() {
         .collect();
     let list = good(&chain);
     assert_eq!(list.ready().iter().map(|task| task.id.as_str()).collect::<Vec<_>>(), ["T-5000"]);
-    assert_eq!(good("").tasks(), []);
-    assert_eq!(good("# Tasks\n\nNone yet.\n").tasks(), []);
+    assert_eq!(read("").valid().unwrap().0.tasks(), []);
 }
 
 #[test]

@@ -14,8 +14,6 @@ pub enum EditError {
     Missing(String),
     #[error("the plan has several tasks called `{0}`")]
     Twice(String),
-    #[error("task `{0}` of the plan has no status")]
-    NoStatus(String),
 }
 
 /// The text with this task in this status, its box ticked to match, and a new review, if there is one.
@@ -27,16 +25,14 @@ pub fn write_back(
 ) -> Result<String, EditError> {
     let (mark, body) = split_mark(text);
     let scan = scan(body);
-    let same = |entry: &&Entry| {
-        entry.phase.is_some() && folded(body.get(entry.title.clone()).unwrap_or_default()) == folded(title)
-    };
-    let mut found = scan.entries.iter().filter(same);
-    let entry = match (found.next(), found.next()) {
-        (Some(entry), None) => entry,
+    let tasks = scan.entries.iter().filter(|entry| entry.is_task());
+    let same = |entry: &&Entry| folded(body.get(entry.title.clone()).unwrap_or_default()) == folded(title);
+    let mut found = tasks.filter(same);
+    let (entry, word) = match (found.next(), found.next()) {
+        (Some(entry @ Entry { status: Some(word), .. }), None) => (entry, word.clone()),
         (Some(_), Some(_)) => return Err(EditError::Twice(title.to_owned())),
-        (None, _) => return Err(EditError::Missing(title.to_owned())),
+        _ => return Err(EditError::Missing(title.to_owned())),
     };
-    let word = entry.status.clone().ok_or_else(|| EditError::NoStatus(title.to_owned()))?;
     let mut changes: Vec<(Range<usize>, String)> = vec![];
     if body.get(word.clone()).and_then(TaskStatus::of) != Some(status) {
         changes.push((word, status.word().to_owned()));

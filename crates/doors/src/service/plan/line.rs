@@ -13,11 +13,10 @@ pub(super) struct TaskLine {
 
 pub(super) enum Heading {
     /// `### Phase N: Title`.
-    Phase {
-        number: Range<usize>,
-    },
+    Phase { number: Range<usize> },
+    /// It looks like one and is none, as `## Phase 1: Title`.
     AlmostPhase,
-    /// It ends a phase.
+    /// It does not end a phase, but it looks as if it did.
     Other,
     /// It is part of a phase.
     Deeper,

@@ -36,6 +36,8 @@ impl Plan {
 pub struct Reading {
     pub plan: Plan,
     pub problems: Vec<Diagnostic>,
+    /// What looks like a phase or a task and is none, or belongs elsewhere than it looks. One for each kind.
+    pub warnings: Vec<Diagnostic>,
 }
 
 impl Reading {
@@ -52,12 +54,11 @@ pub(in crate::service) fn folded(title: &str) -> String {
 pub fn parse(source: &Arc<Source>) -> Reading {
     let scan = scan(source.text());
     let mut reader = Reader { source, problems: vec![] };
+    let has = |is: fn(&Entry) -> bool| scan.entries.iter().any(is);
     // Another file may have the name of a plan.
-    if !scan.entries.iter().any(|entry| entry.phase.is_some()) {
-        return Reading { plan: Plan::default(), problems: vec![] };
-    }
-    let plan = reader.plan(&scan);
-    Reading { plan, problems: reader.problems }
+    let plan = if has(Entry::is_task) { reader.plan(&scan) } else { Plan::default() };
+    let warnings = if has(|entry| entry.status.is_some()) { reader.warnings(&scan) } else { vec![] };
+    Reading { plan, problems: reader.problems, warnings }
 }
 
 struct Reader<'s> {
@@ -85,10 +86,6 @@ impl Reader<'_> {
     }
 
     fn plan(&mut self, scan: &Scan) -> Plan {
-        for span in &scan.almost {
-            let message = format!("{} does not begin a phase", quoted(self.text(span)));
-            self.wrong("bad-phase", span, message, "write `### Phase 1: Title`");
-        }
         if let Some(span) = &scan.open_fence {
             let message = "this code fence is never closed".to_owned();
             self.wrong("open-fence", span, message, "close it; until then the tasks below it are ignored");
@@ -96,13 +93,8 @@ impl Reader<'_> {
         let numbers = self.numbers(&scan.phases);
         let mut counts: HashMap<usize, u32> = HashMap::new();
         let mut ids: Vec<(&Entry, String)> = vec![];
-        for entry in &scan.entries {
-            let Some(phase) = entry.phase else {
-                let message = format!("{} is not in a phase", quoted(self.text(&entry.title)));
-                let hint = "put it below a heading such as `### Phase 1: Title`";
-                self.wrong("no-phase", &entry.title, message, hint);
-                continue;
-            };
+        for entry in scan.entries.iter().filter(|entry| entry.is_task()) {
+            let phase = entry.phase.unwrap_or_default();
             let count = counts.entry(phase).or_default();
             *count += 1;
             let number = numbers.get(phase).copied().unwrap_or_default();
@@ -112,6 +104,53 @@ impl Reader<'_> {
         let known: Vec<&str> = ids.iter().map(|(_, id)| id.as_str()).collect();
         let tasks = ids.iter().filter_map(|(entry, id)| self.task(entry, id, &known)).collect();
         Plan { tasks }
+    }
+
+    /// What is read otherwise than it may be meant: only `### Phase N: Title` begins a phase, only the next one ends it,
+    /// and a box is a task only with a status.
+    fn warnings(&self, scan: &Scan) -> Vec<Diagnostic> {
+        let entries = |is: fn(&Entry) -> bool| scan.entries.iter().filter(move |entry| is(entry));
+        let titles = |is| entries(is).map(|entry| entry.title.clone()).collect::<Vec<_>>();
+        let below = entries(|entry| entry.is_task() && entry.heading.is_some());
+        let kinds = [
+            (
+                ("bad-phase", "does not begin a phase, so tasks below it belong to the phase above"),
+                scan.almost.clone(),
+                "write `### Phase 1: Title`",
+            ),
+            (
+                ("no-status", "has no status, so it is no task"),
+                titles(|entry| entry.status.is_none()),
+                "write `[pending]` in backticks after the title",
+            ),
+            (
+                ("no-phase", "is before the first phase, so it is no task"),
+                titles(|entry| entry.status.is_some() && entry.phase.is_none()),
+                "put it below a heading such as `### Phase 1: Title`",
+            ),
+            (
+                ("other-heading", "belongs to the phase above: the heading between does not end the phase"),
+                below.map(|entry| entry.title.clone()).collect(),
+                "begin another phase there, or put the task above the heading",
+            ),
+        ];
+        kinds.into_iter().filter_map(|(what, spans, hint)| self.warning(what, &spans, hint)).collect()
+    }
+
+    /// One warning at the first of some places, with the number of the others.
+    fn warning(
+        &self,
+        (code, what): (&'static str, &str),
+        spans: &[Range<usize>],
+        hint: &str,
+    ) -> Option<Diagnostic> {
+        let first = spans.first()?;
+        let more = match spans.len() - 1 {
+            0 => String::new(),
+            more => format!(" (and {more} more like it)"),
+        };
+        let message = format!("{} {what}{more}", quoted(self.text(first)));
+        Some(Diagnostic::new(code, self.place(first), message).with_hint(hint))
     }
 
     /// The numbers of the phases, which must be unique.
@@ -136,7 +175,7 @@ impl Reader<'_> {
     /// Titles must be unique, because reviews belong to titles: ids change when a line is added.
     fn unique_titles(&mut self, scan: &Scan) {
         let mut seen: HashMap<String, &Entry> = HashMap::new();
-        for entry in &scan.entries {
+        for entry in scan.entries.iter().filter(|entry| entry.is_task()) {
             let title = self.text(&entry.title).to_owned();
             let Some(other) = seen.get(&folded(&title)) else {
                 seen.insert(folded(&title), entry);
@@ -176,11 +215,7 @@ impl Reader<'_> {
     }
 
     fn status(&mut self, entry: &Entry) -> Option<TaskStatus> {
-        let Some(span) = &entry.status else {
-            let message = format!("{} has no status", quoted(self.text(&entry.title)));
-            self.wrong("no-status", &entry.title, message, "write `[pending]` in backticks after the title");
-            return None;
-        };
+        let span = entry.status.as_ref()?;
         let word = self.text(span).to_owned();
         let status = TaskStatus::of(&word);
         if status.is_none() {

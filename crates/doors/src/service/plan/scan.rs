@@ -7,8 +7,10 @@ use std::ops::Range;
 /// A task of the text. All spans are bytes of the text.
 #[derive(Debug)]
 pub(super) struct Entry {
-    /// The index of its phase; none outside of phases.
+    /// The index of its phase, which is the last one above it; none before the first.
     pub phase: Option<usize>,
+    /// The heading between it and its phase, if there is one.
+    pub heading: Option<Range<usize>>,
     pub tick: Range<usize>,
     pub title: Range<usize>,
     pub status: Option<Range<usize>>,
@@ -18,6 +20,13 @@ pub(super) struct Entry {
     pub review: Option<Block>,
     /// The end of its last line, where a review is added.
     pub end: usize,
+}
+
+impl Entry {
+    /// Whether it is a task: it has a status, and stands in a phase. The others are text.
+    pub fn is_task(&self) -> bool {
+        self.phase.is_some() && self.status.is_some()
+    }
 }
 
 #[derive(Debug)]
@@ -53,7 +62,8 @@ pub(super) fn scan(text: &str) -> Scan {
 #[derive(Default)]
 struct Scanner {
     scan: Scan,
-    in_phase: bool,
+    /// The last heading that is not that of a phase.
+    heading: Option<Range<usize>>,
     /// Whether the next lines belong to the last task.
     below: bool,
     /// The indent of the current review block.
@@ -64,18 +74,18 @@ impl Scanner {
     fn line(&mut self, line: &Line<'_>) {
         if let Some(heading) = line::heading(line.text) {
             self.below = false;
-            match heading {
+            self.heading = match heading {
                 Heading::Phase { number } => {
                     self.scan.phases.push(line.span(number));
-                    self.in_phase = true;
+                    None
                 }
                 Heading::AlmostPhase => {
                     self.scan.almost.push(line.whole());
-                    self.in_phase = false;
+                    self.heading.take()
                 }
-                Heading::Other => self.in_phase = false,
-                Heading::Deeper => {}
-            }
+                Heading::Other => Some(line.whole()),
+                Heading::Deeper => self.heading.take(),
+            };
             return;
         }
         if let Some(task) = line::task(line.text) {
@@ -93,9 +103,9 @@ impl Scanner {
     fn task(&mut self, line: &Line<'_>, task: TaskLine) {
         self.below = true;
         self.block_indent = None;
-        let phase = self.in_phase.then(|| self.scan.phases.len().saturating_sub(1));
         self.scan.entries.push(Entry {
-            phase,
+            phase: self.scan.phases.len().checked_sub(1),
+            heading: self.heading.clone(),
             tick: line.span(task.tick),
             title: line.span(task.title),
             status: task.status.map(|span| line.span(span)),

@@ -193,7 +193,7 @@ mod tests {
         let mut connection = SqliteConnection::connect("sqlite::memory:").await.unwrap();
         schema::complete(&mut connection).await.unwrap();
         sqlx::raw_sql(ROWS).execute(&mut connection).await.unwrap();
-        let mut session = Session::Snapshot(connection);
+        let mut session = Session::Snapshot(connection, std::path::Path::new("").into());
         let now = session.asked_since(0).await.unwrap();
         let asked: Vec<_> = now.iter().map(|(at_ms, call)| (*at_ms, call.report.tokens_in)).collect();
         assert_eq!(asked, [(1000, Some(5)), (2000, None), (90_000_000, Some(1))]);

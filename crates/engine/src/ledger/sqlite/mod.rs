@@ -1,36 +1,39 @@
 //! The store in one SQLite file that several processes may use at once: connections, transactions, locks.
 
 mod calls;
+mod damage;
 mod events;
 mod lease;
 mod moving;
 mod open;
 mod packed;
+mod poller;
 mod reviews;
 mod schema;
 mod shadow;
 
 use super::{LedgerError, Result};
-use open::{Access, BUSY_SECONDS, identity, options};
+use open::{Access, BUSY_SECONDS};
+use poller::Poller;
 use sqlx::pool::PoolConnection;
 use sqlx::sqlite::{SqlitePoolOptions, SqliteRow};
 use sqlx::{ConnectOptions, Connection, Row as _, SqliteConnection, SqlitePool};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 use tokio::sync::{Mutex, OwnedMutexGuard, watch};
-use tokio::task::JoinHandle;
 
+pub(super) use damage::explained;
 pub(super) use lease::{Lease, is_alive, process_of};
-pub(super) use moving::{is_left_to_move, take_over};
+pub(super) use moving::{is_left_to_move, set_aside, take_over};
 pub use open::{LEDGER_FILE, OUTSIDE_OF_GIT};
-pub(super) use open::{explain, file, ignore_by_git, is_writable, make_folder};
+pub(super) use open::{file, ignore_by_git, is_writable, make_folder, require_readable};
 pub use schema::FORMAT;
 
 const MAX_READERS: u32 = 4;
 
 pub(super) struct Sqlite {
-    dir: PathBuf,
+    dir: Arc<Path>,
     access: Access,
     /// Which file was opened. SQLite goes on writing to a file that was removed or renamed.
     file: Option<(u64, u64)>,
@@ -44,23 +47,25 @@ pub(super) struct Sqlite {
 /// which is the one way of rolling back that cannot fail half-way: SQLite ends a transaction after some errors and keeps
 /// it after others.
 pub(super) enum Session {
-    Reader(PoolConnection<sqlx::Sqlite>),
-    Snapshot(SqliteConnection),
+    Reader(PoolConnection<sqlx::Sqlite>, Arc<Path>),
+    Snapshot(SqliteConnection, Arc<Path>),
     Writer(Box<Writer>),
 }
 
 pub(super) struct Writer {
     connection: SqliteConnection,
     slot: OwnedMutexGuard<Option<SqliteConnection>>,
-    dir: PathBuf,
+    dir: Arc<Path>,
     file: Option<(u64, u64)>,
 }
 
 impl Sqlite {
     /// Opens the file in this folder; makes both where there are none.
     pub async fn open(dir: &Path) -> Result<Self> {
-        let writer = open::writer(dir).await.map_err(|error| explain(error, dir))?;
-        Ok(Self::new(dir, Access::Write, Some(writer)))
+        match open::writer(dir).await {
+            Ok(writer) => Ok(Self::new(dir, Access::Write, Some(writer))),
+            Err(error) => Err(explained(error, dir).await),
+        }
     }
 
     /// Opens the file in this folder if there is one; makes nothing, and reads also where nothing may be written.
@@ -78,8 +83,10 @@ impl Sqlite {
                 _ => Ok(()),
             }
         };
-        opened.await.map_err(|error| explain(error, dir))?;
-        Ok(Some(store))
+        match opened.await {
+            Ok(()) => Ok(Some(store)),
+            Err(error) => Err(explained(error, dir).await),
+        }
     }
 
     fn new(dir: &Path, access: Access, writer: Option<SqliteConnection>) -> Self {
@@ -92,7 +99,7 @@ impl Sqlite {
             .test_before_acquire(false)
             .connect_lazy_with(open::options(dir, access));
         Self {
-            dir: dir.to_owned(),
+            dir: dir.into(),
             access,
             file: open::identity(dir),
             readers,
@@ -110,14 +117,14 @@ impl Sqlite {
     }
 
     pub async fn read(&self) -> Result<Session> {
-        Ok(Session::Reader(self.readers.acquire().await?))
+        Ok(Session::Reader(self.readers.acquire().await?, self.dir.clone()))
     }
 
     pub async fn snapshot(&self) -> Result<Session> {
         // A connection of its own, because it holds on to one state of the file for as long as it takes.
         let mut connection = open::options(&self.dir, self.access).connect().await?;
         sqlx::raw_sql("BEGIN").execute(&mut connection).await?;
-        Ok(Session::Snapshot(connection))
+        Ok(Session::Snapshot(connection, self.dir.clone()))
     }
 
     pub async fn write(&self) -> Result<Session> {
@@ -135,7 +142,10 @@ impl Sqlite {
             let (dir, file) = (self.dir.clone(), self.file);
             Ok(Session::Writer(Box::new(Writer { connection, slot, dir, file })))
         };
-        begun.await.map_err(|error: LedgerError| explain(error, &self.dir))
+        match begun.await {
+            Ok(session) => Ok(session),
+            Err(error) => Err(explained(error, &self.dir).await),
+        }
     }
 
     /// Looks for what other processes write, once for all who want to know.
@@ -161,7 +171,7 @@ impl Sqlite {
             Ok(copied.close().await?)
         };
         let folder = file.parent().unwrap_or(&self.dir);
-        copy.await.map_err(|error: LedgerError| explain(error, folder))
+        copy.await.map_err(|error: LedgerError| open::explain(error, folder))
     }
 
     pub async fn shrink(&self) -> Result<()> {
@@ -191,23 +201,32 @@ fn in_place(dir: &Path, file: Option<(u64, u64)>) -> Result<()> {
 impl Session {
     fn connection(&mut self) -> &mut SqliteConnection {
         match self {
-            Self::Reader(connection) => connection,
-            Self::Snapshot(connection) => connection,
+            Self::Reader(connection, _) => connection,
+            Self::Snapshot(connection, _) => connection,
             Self::Writer(writer) => &mut writer.connection,
         }
     }
 
+    /// An error of this session with its cause.
+    pub async fn explained(&self, error: LedgerError) -> LedgerError {
+        let dir = match self {
+            Self::Reader(_, dir) | Self::Snapshot(_, dir) => dir,
+            Self::Writer(writer) => &writer.dir,
+        };
+        explained(error, dir).await
+    }
+
     pub async fn commit(self) -> Result<()> {
         match self {
-            Self::Reader(_) => Ok(()),
-            Self::Snapshot(mut connection) => {
+            Self::Reader(..) => Ok(()),
+            Self::Snapshot(mut connection, _) => {
                 sqlx::raw_sql("COMMIT").execute(&mut connection).await?;
                 Ok(connection.close().await?)
             }
             Self::Writer(writer) => {
                 let Writer { mut connection, mut slot, dir, file } = *writer;
                 let done = sqlx::raw_sql("COMMIT").execute(&mut connection).await;
-                done.map_err(|error| explain(LedgerError::from(error), &dir))?;
+                done.map_err(|error| open::explain(LedgerError::from(error), &dir))?;
                 // After a check of the file, because other processes read the file of this name.
                 let placed = in_place(&dir, file);
                 if placed.is_ok() {
@@ -228,44 +247,4 @@ fn number(row: &SqliteRow, column: &str) -> Result<u64> {
 /// The end of the range of all texts that begin like this. Unlike LIKE, it has no wildcards and uses the index.
 fn range_end(prefix: &str) -> String {
     format!("{prefix}{}", char::MAX)
-}
-
-const POLL_MS: u64 = 100;
-
-/// Looks for changes by other processes for as long as there is a watcher.
-pub(super) struct Poller(JoinHandle<()>);
-
-impl Poller {
-    async fn start(
-        dir: &Path,
-        access: Access,
-        file: Option<(u64, u64)>,
-        changes: watch::Sender<u64>,
-    ) -> Result<Self> {
-        // A connection of its own: the number that is polled changes when *another* connection writes.
-        let mut connection = options(dir, access).connect().await?;
-        let mut seen = data_version(&mut connection).await?;
-        let dir = dir.to_owned();
-        Ok(Self(tokio::spawn(async move {
-            loop {
-                tokio::time::sleep(Duration::from_millis(POLL_MS)).await;
-                let now = data_version(&mut connection).await.ok();
-                // A removed or renamed file is not written any more, so its version does not change.
-                if now != Some(seen) || identity(&dir) != file {
-                    seen = now.unwrap_or(seen);
-                    changes.send_modify(|count| *count += 1);
-                }
-            }
-        })))
-    }
-}
-
-impl Drop for Poller {
-    fn drop(&mut self) {
-        self.0.abort();
-    }
-}
-
-async fn data_version(connection: &mut SqliteConnection) -> Result<i64> {
-    Ok(sqlx::query_scalar("PRAGMA data_version").fetch_one(connection).await?)
 }

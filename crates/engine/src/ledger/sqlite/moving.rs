@@ -6,7 +6,7 @@ use crate::private;
 use sqlx::{ConnectOptions, Connection};
 use std::fs::{self, File};
 use std::io::{self, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The format that the file in the old place says it has.
 const MOVED: u32 = 1000;
@@ -30,6 +30,25 @@ pub async fn take_over(old: &Path, new: &Path) -> Result<bool> {
     leave_marker(old).await?;
     fs::remove_file(new.join(LOCK)).ok();
     Ok(true)
+}
+
+/// Moves the files of a ledger to a new folder below its own, and returns that.
+pub fn set_aside(dir: &Path) -> Result<PathBuf> {
+    let mut folders = (1u32..).map(|n| dir.join(format!("restored-{n}")));
+    let to = loop {
+        let Some(to) = folders.next() else { continue };
+        match fs::create_dir(&to) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            made => break made.map(|()| to)?,
+        }
+    };
+    for entry in fs::read_dir(dir)? {
+        let name = entry?.file_name();
+        if name.to_string_lossy().starts_with(open::LEDGER_FILE) {
+            fs::rename(dir.join(&name), to.join(&name))?;
+        }
+    }
+    Ok(to)
 }
 
 /// Whether there is a ledger, and not the file that was left when it was moved.

@@ -6,7 +6,7 @@ use super::schema::{self, DatabaseKind};
 use libsqlite3_sys as sqlite;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteSynchronous};
 use sqlx::{ConnectOptions, Connection, SqliteConnection};
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use std::{fs, io};
@@ -27,6 +27,7 @@ pub(super) enum Access {
 pub const LEDGER_FILE: &str = "ledger.db";
 /// The ledger's folder at the root of a project: outside of git, and where earlier versions had it.
 pub const OUTSIDE_OF_GIT: &str = ".countersign";
+const OWNER_WRITES: u32 = 0o200;
 /// How the folder begins in which a new ledger is made.
 const UNFINISHED: &str = "unfinished-";
 
@@ -57,6 +58,7 @@ pub(super) fn options_of(file: &Path, access: Access) -> SqliteConnectOptions {
 /// Opens for writing; makes the folder and the tables where there are none.
 pub(super) async fn writer(dir: &Path) -> Result<SqliteConnection> {
     make_folder(dir)?;
+    make_writable(dir)?;
     if file(dir).symlink_metadata().is_err() {
         create(dir).await?;
     }
@@ -106,7 +108,13 @@ pub fn make_folder(dir: &Path) -> Result<()> {
 pub(super) fn look(dir: &Path) -> Result<Option<Access>> {
     match fs::metadata(file(dir)) {
         Ok(found) if found.len() == 0 => Err(LedgerError::Emptied),
-        Ok(_) => Ok(Some(access(dir))),
+        Ok(_) => {
+            let access = access(dir);
+            if access == Access::Write {
+                make_writable(dir)?;
+            }
+            Ok(Some(access))
+        }
         Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
             Ok(None)
         }
@@ -117,10 +125,47 @@ pub(super) fn look(dir: &Path) -> Result<Option<Access>> {
     }
 }
 
-/// Whether the permissions allow to read; true where there is no file.
-pub(super) fn readable(dir: &Path) -> bool {
+/// What SQLite keeps beside the file while it is open, and what a killed process leaves.
+fn beside(dir: &Path) -> [PathBuf; 2] {
+    ["-wal", "-shm"].map(|end| dir.join(format!("{LEDGER_FILE}{end}")))
+}
+
+fn can_write(path: &Path) -> bool {
+    rustix::fs::access(path, rustix::fs::Access::WRITE_OK).is_ok()
+}
+
+/// Makes a file writable that a killed process left beside the ledger: read-only it would stop every writer.
+fn make_writable(dir: &Path) -> Result<()> {
+    for path in beside(dir) {
+        // The mode of a link is that of another file.
+        let found = fs::symlink_metadata(&path).ok().filter(fs::Metadata::is_file);
+        let Some(found) = found.filter(|_| !can_write(&path)) else { continue };
+        let mut permissions = found.permissions();
+        permissions.set_mode(permissions.mode() | OWNER_WRITES);
+        fs::set_permissions(&path, permissions).map_err(|error| {
+            LedgerError::ReadOnly(format!("`{}` is not writable: {}", path.display(), error.kind()))
+        })?;
+    }
+    Ok(())
+}
+
+/// Whether the files beside the ledger are writable, or can be made so: only their owner can.
+fn beside_writable(dir: &Path) -> bool {
+    let own = rustix::process::geteuid().as_raw();
+    let is_own = |path: &Path| fs::symlink_metadata(path).is_ok_and(|found| found.uid() == own);
+    beside(dir).iter().all(|path| path.symlink_metadata().is_err() || can_write(path) || is_own(path))
+}
+
+/// Refuses what cannot be looked at: a question that does not know the earlier answers would be another one.
+pub fn require_readable(dir: &Path) -> Result<()> {
     use rustix::fs::Access as Mode;
-    rustix::fs::access(file(dir), Mode::READ_OK) != Err(rustix::io::Errno::ACCESS)
+    let denied = |path: &Path, mode| rustix::fs::access(path, mode) == Err(rustix::io::Errno::ACCESS);
+    // A file in place of the folder has words of its own.
+    let is_closed = !dir.is_file() && denied(dir, Mode::EXEC_OK);
+    match is_closed || denied(&file(dir), Mode::READ_OK) {
+        true => Err(LedgerError::Unreadable("permission denied".to_owned())),
+        false => Ok(()),
+    }
 }
 
 pub fn is_writable(dir: &Path) -> bool {
@@ -129,13 +174,12 @@ pub fn is_writable(dir: &Path) -> bool {
 
 /// Reading a WAL database writes beside it. Where that is not possible and there is no WAL, it is read as immutable.
 pub(super) fn access(dir: &Path) -> Access {
-    use rustix::fs::Access as Mode;
-    let writable = |path: &Path| rustix::fs::access(path, Mode::WRITE_OK).is_ok();
-    if writable(dir) && writable(&file(dir)) {
+    if can_write(dir) && can_write(&file(dir)) && beside_writable(dir) {
         return Access::Write;
     }
-    let beside = fs::metadata(dir.join("ledger.db-wal"));
-    if writable(dir) || beside.is_ok_and(|wal| wal.len() > 0) { Access::Read } else { Access::Immutable }
+    let [wal, _] = beside(dir);
+    let has_wal = fs::metadata(wal).is_ok_and(|wal| wal.len() > 0);
+    if can_write(dir) || has_wal { Access::Read } else { Access::Immutable }
 }
 
 pub fn ignore_by_git(dir: &Path) -> Result<()> {
@@ -180,9 +224,12 @@ const WRITES: [i32; 3] =
 pub fn explain(error: LedgerError, dir: &Path) -> LedgerError {
     match error {
         LedgerError::Other(_) | LedgerError::WriteFailed(_) if is_full(dir) => LedgerError::DiskFull,
-        LedgerError::ReadOnly(_) if !readable(dir) => LedgerError::Unreadable("permission denied".to_owned()),
-        LedgerError::ReadOnly(_) if access(dir) == Access::Write && is_full(dir) => LedgerError::DiskFull,
-        LedgerError::ReadOnly(words) if access(dir) == Access::Write => LedgerError::Other(words),
+        LedgerError::ReadOnly(words) if require_readable(dir).is_ok() => match access(dir) {
+            Access::Write if is_full(dir) => LedgerError::DiskFull,
+            Access::Write => LedgerError::Other(words),
+            Access::Read | Access::Immutable => LedgerError::ReadOnly(words),
+        },
+        LedgerError::ReadOnly(_) => LedgerError::Unreadable("permission denied".to_owned()),
         other => other,
     }
 }
@@ -192,6 +239,10 @@ fn is_full(dir: &Path) -> bool {
     let no_files_left = room.f_files > 0 && room.f_favail == 0;
     no_files_left || room.f_bavail.saturating_mul(room.f_frsize) < FULL_BELOW_BYTES
 }
+
+/// What SQLite reports where a file cannot be read.
+const READS: [i32; 3] =
+    [sqlite::SQLITE_IOERR_READ, sqlite::SQLITE_IOERR_SHORT_READ, sqlite::SQLITE_IOERR_CORRUPTFS];
 
 impl From<sqlx::Error> for LedgerError {
     fn from(error: sqlx::Error) -> Self {
@@ -213,7 +264,10 @@ impl From<sqlx::Error> for LedgerError {
         let code = database.code().and_then(|code| code.parse::<i32>().ok()).unwrap_or(sqlite::SQLITE_ERROR);
         match code & 0xff {
             sqlite::SQLITE_BUSY | sqlite::SQLITE_LOCKED => Self::Busy,
-            sqlite::SQLITE_CORRUPT | sqlite::SQLITE_NOTADB => Self::Corrupt(words),
+            sqlite::SQLITE_NOTADB => Self::Corrupt(words),
+            // A disk that fails for a moment is reported like this too: see `damage`.
+            sqlite::SQLITE_CORRUPT => Self::ReadFailed(words),
+            _ if READS.contains(&code) => Self::ReadFailed(format!("{words}, SQLite code {code}")),
             sqlite::SQLITE_FULL => Self::DiskFull,
             sqlite::SQLITE_READONLY | sqlite::SQLITE_PERM | sqlite::SQLITE_CANTOPEN => Self::ReadOnly(words),
             _ if WRITES.contains(&code) => Self::WriteFailed(format!("{words}, SQLite code {code}")),

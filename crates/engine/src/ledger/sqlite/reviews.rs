@@ -60,6 +60,10 @@ impl Session {
             WHERE state <> 'settled' AND opened_seq < $1 ORDER BY opened_seq DESC LIMIT $2";
         const FOR: &str = "SELECT * FROM reviews WHERE subject = $1 AND opened_seq < $2
             AND ($3 = 0 OR state <> 'settled') ORDER BY opened_seq DESC LIMIT $4";
+        // By their outcome, as `projection::outcome_text` writes it.
+        const STOPPED: &str = "SELECT * FROM reviews WHERE state = 'settled' AND outcome IN
+            ('stopped/attempts_used_up', 'stopped/not_converging', 'stopped/rejected_by_reviewer')
+            ORDER BY opened_seq DESC LIMIT $1";
         const BY_ID: &str = "SELECT * FROM reviews WHERE id > $1 ORDER BY id LIMIT $2";
         let before = |filter: Filter| filter.before.map_or(i64::MAX, u64::cast_signed);
         let query = match which {
@@ -73,6 +77,7 @@ impl Session {
                 let query = sqlx::query(FOR).bind(subject.as_str()).bind(before(filter));
                 query.bind(filter.open_only).bind(filter.limit)
             }
+            Rows::Stopped(limit) => sqlx::query(STOPPED).bind(limit),
             Rows::ById(after, limit) => sqlx::query(BY_ID).bind(after).bind(limit),
         };
         query.fetch_all(self.connection()).await?.iter().map(read).collect()

@@ -96,7 +96,8 @@ const INSPECT: &str = "
            (SELECT COUNT(*) FROM sqlite_schema
              WHERE type = 'table' AND name IN ('events', 'reviews', 'rulings', 'calls')) AS ours,
            (SELECT COUNT(*) FROM sqlite_schema
-             WHERE sql GLOB '*[^ -~' || char(9, 10, 13) || ']*' OR name GLOB '*[^ -~]*') AS odd
+             WHERE sql GLOB '*[^ -~' || char(9, 10, 13) || ']*' OR name GLOB '*[^ -~]*') AS odd,
+           (SELECT COUNT(*) FROM sqlite_schema WHERE type IN ('trigger', 'view')) AS acting
 ";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -114,6 +115,12 @@ pub(super) async fn inspect(connection: &mut SqliteConnection) -> Result<Databas
     // The database library panics on the type of a column that is no text, and its callers then wait for ever.
     if row.try_get::<i64, _>(3)? > 0 {
         return Err(LedgerError::Corrupt("the descriptions of its tables are damaged".to_owned()));
+    }
+    // They would act on what we write.
+    if row.try_get::<i64, _>(4)? > 0 {
+        return Err(LedgerError::Corrupt(
+            "it has triggers or views, which Countersign never makes".to_owned(),
+        ));
     }
     match (format, things, ours) {
         (0, 0, _) => Ok(DatabaseKind::Empty),

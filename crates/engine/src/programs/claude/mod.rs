@@ -6,7 +6,7 @@ mod work;
 
 use super::{
     Credentials, Dialect, Facts, FileFormat, HOOK_SECONDS, Hook, Mark, Program, ProgramName, ServerEntry,
-    ServerForm, Vendor,
+    ServerForm, ServerVariables, Vendor,
 };
 
 pub static FACTS: Facts = Facts {
@@ -72,6 +72,8 @@ pub static FACTS: Facts = Facts {
     },
     working: work::WORKING,
     reports_cost: true,
+    sends_again: true,
+    patience: None,
     prepare: call::prepare,
     parse_output: parse_output::parse_output,
     opened: parse_output::opened,
@@ -109,6 +111,7 @@ pub static PROGRAM: Program = Program {
         path: &["mcpServers", "countersign"],
         new_file: None,
         form: ServerForm::CommandAndArgs,
+        variables: ServerVariables::All,
         next: "start `claude` here once and approve the server",
     }),
     hook: Some(Hook {

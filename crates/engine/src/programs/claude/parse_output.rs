@@ -7,7 +7,8 @@
 use crate::process::{Ended, ProcessEnd};
 use crate::programs;
 use crate::programs::{
-    Kind, ParsedOutput, Problem, ReplyBody, Usage, kind_in, microusd, not_exited, stop, sum_known,
+    Kind, ParsedOutput, Problem, ReplyBody, Usage, kind_in, microusd, not_exited, says_no_credit, stop,
+    sum_known,
 };
 use serde_json::Value;
 
@@ -102,6 +103,9 @@ fn kind(report: &Value) -> Kind {
     if matches!(field("terminal_reason"), "prompt_too_long" | "blocking_limit") {
         return Kind::QuestionTooLong;
     }
+    if says_no_credit(words(report)) {
+        return Kind::NoCredit;
+    }
     report["api_error_status"].as_u64().map_or_else(|| kind_in_words(report), Kind::of_status)
 }
 
@@ -109,10 +113,10 @@ fn kind(report: &Value) -> Kind {
 fn kind_in_words(report: &Value) -> Kind {
     const KINDS_BY_WORDS: &[(&str, Kind)] = &[
         ("Not logged in", Kind::NotSignedIn),
-        ("Invalid API key", Kind::NotSignedIn),
-        ("OAuth token", Kind::NotSignedIn),
-        ("limit reached", Kind::RateLimited),
-        ("hit your limit", Kind::RateLimited),
+        ("Invalid API key", Kind::KeyRejected),
+        ("OAuth token", Kind::KeyRejected),
+        ("limit reached", Kind::AllowanceUsedUp),
+        ("hit your limit", Kind::AllowanceUsedUp),
         ("empty or malformed response", Kind::Connection),
         ("timed out", Kind::Connection),
         ("Connection", Kind::Connection),

@@ -54,9 +54,8 @@ fn links(form: &Form<'_>) -> Vec<(PathBuf, PathBuf)> {
     sign_in.into_iter().chain(project).collect()
 }
 
-/// How often it sends a question again, and asks again for a reply that broke off. Only it sees the waits asked for.
-const SENT_AGAIN: u32 = 2;
-const STREAMED_AGAIN: u32 = 1;
+/// How often it sends a question again by itself: it would wait for as long as its service says, so we do that.
+const SENT_AGAIN: u32 = 0;
 
 /// What must be off. A version that does not know one of these is not run.
 const OFF: &[&str] = &["hooks", "plugins", "apps", "unbounded_connection_retries"];
@@ -136,7 +135,7 @@ fn provider(form: &Form<'_>) -> String {
     let mut keys = vec![
         "wire_api=\"responses\"".to_owned(),
         format!("request_max_retries={SENT_AGAIN}"),
-        format!("stream_max_retries={STREAMED_AGAIN}"),
+        format!("stream_max_retries={SENT_AGAIN}"),
     ];
     match form.base_url {
         Some(url) => keys.extend(["name=\"countersign\"".to_owned(), format!("base_url={}", toml(url))]),
@@ -235,7 +234,7 @@ mod tests {
             assert_eq!(provider.contains("requires_openai_auth=true"), signed_in, "{provider}");
             assert_eq!(provider.contains("env_key=\"KEY\""), key, "{provider}");
             assert_eq!(provider.contains("base_url=\"http://x/v1\""), base_url.is_some(), "{provider}");
-            assert!(provider.contains("request_max_retries=2,stream_max_retries=1"), "{provider}");
+            assert!(provider.contains("request_max_retries=0,stream_max_retries=0"), "{provider}");
         }
     }
 

@@ -6,7 +6,7 @@ mod parse_output;
 use super::program::used;
 use super::{
     Credentials, Dialect, Facts, FileFormat, HOOK_SECONDS, Hook, Mark, ModelArgument, Program, ProgramName,
-    ServerEntry, ServerForm, Vendor, Working,
+    ServerEntry, ServerForm, ServerVariables, Vendor, Working,
 };
 use serde_json::Value;
 
@@ -46,6 +46,8 @@ pub static FACTS: Facts = Facts {
     },
     working: WORKING,
     reports_cost: false,
+    sends_again: false,
+    patience: None,
     prepare: call::prepare,
     parse_output: parse_output::parse_output,
     opened: parse_output::opened,
@@ -77,6 +79,7 @@ pub static PROGRAM: Program = Program {
         path: &["mcp_servers", "countersign"],
         new_file: None,
         form: ServerForm::CommandAndArgs,
+        variables: ServerVariables::Listed("env_vars"),
         next: "start `codex` here once and trust the project: it reads this file only then",
     }),
     hook: Some(Hook {

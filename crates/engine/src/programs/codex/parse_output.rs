@@ -153,11 +153,11 @@ fn status(words: &str) -> Option<u64> {
 fn kind_in_words(words: &str) -> Kind {
     const KINDS_BY_WORDS: &[(&str, Kind)] = &[
         ("Missing environment variable", Kind::NotSignedIn),
-        ("sign in again", Kind::NotSignedIn),
+        ("sign in again", Kind::KeyRejected),
         ("ot logged in", Kind::NotSignedIn),
-        ("usage limit", Kind::RateLimited),
+        ("usage limit", Kind::AllowanceUsedUp),
         ("rate limit", Kind::RateLimited),
-        ("Quota exceeded", Kind::Rejected),
+        ("Quota exceeded", Kind::NoCredit),
         ("at capacity", Kind::Overloaded),
         ("high demand", Kind::ServerError),
         ("context window", Kind::QuestionTooLong),

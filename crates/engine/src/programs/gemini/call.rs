@@ -76,8 +76,8 @@ fn unmentioned(payload: &str) -> Cow<'_, str> {
     }
 }
 
-/// How often it asks its service. It waits five seconds before the second time; its default of ten takes four minutes.
-const ATTEMPTS_MAX: u32 = 2;
+/// How often it asks its service by itself. Its default of ten takes four minutes; asking again is done by us.
+const ATTEMPTS_MAX: u32 = 1;
 /// How often it may go back and forth between its tools and the model.
 const TURNS_MAX: u32 = 8;
 /// The tools that look at files and do nothing else.

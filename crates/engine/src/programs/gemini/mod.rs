@@ -6,7 +6,7 @@ mod record;
 
 use super::{
     Credentials, Dialect, Facts, FileFormat, HOOK_SECONDS, Hook, Mark, ModelArgument, Program, ProgramName,
-    Record, ServerEntry, ServerForm, Vendor, Working,
+    Record, ServerEntry, ServerForm, ServerVariables, Vendor, Working,
 };
 
 pub static FACTS: Facts = Facts {
@@ -65,6 +65,8 @@ pub static FACTS: Facts = Facts {
         live: |_| None,
     },
     reports_cost: false,
+    sends_again: false,
+    patience: None,
     prepare: call::prepare,
     parse_output: parse_output::parse_output,
     opened: parse_output::opened,
@@ -84,6 +86,7 @@ pub static PROGRAM: Program = Program {
         path: &["mcpServers", "countersign"],
         new_file: None,
         form: ServerForm::CommandAndArgs,
+        variables: ServerVariables::Set("env"),
         next: "start `gemini` here once and trust the folder: only then it starts the server",
     }),
     hook: Some(Hook {

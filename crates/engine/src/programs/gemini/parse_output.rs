@@ -16,15 +16,19 @@ const STATUS_REST: i32 = 256;
 
 /// Words that tell more than a status does.
 const KINDS_BY_WORDS: &[(&str, Kind)] = &[
-    ("API key not valid", Kind::NotSignedIn),
-    ("API key expired", Kind::NotSignedIn),
-    ("API_KEY_INVALID", Kind::NotSignedIn),
+    ("API key not valid", Kind::KeyRejected),
+    ("API key expired", Kind::KeyRejected),
+    ("API_KEY_INVALID", Kind::KeyRejected),
+    ("daily quota", Kind::AllowanceUsedUp),
+    ("credits are depleted", Kind::NoCredit),
+    ("check your billing account", Kind::NoCredit),
     ("exceeds the maximum number of tokens", Kind::QuestionTooLong),
     ("payload size exceeds", Kind::QuestionTooLong),
 ];
 
 const KINDS_WITHOUT_STATUS: &[(&str, Kind)] = &[
     ("is not found", Kind::Rejected),
+    ("entity was not found", Kind::Rejected),
     ("fetch failed", Kind::Connection),
     ("terminated", Kind::Connection),
     ("Incomplete JSON segment", Kind::Connection),

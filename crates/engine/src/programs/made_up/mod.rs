@@ -2,7 +2,7 @@
 
 use super::{
     Credentials, Dialect, Facts, FileFormat, HOOK_SECONDS, Hook, Kind, Mark, ModelArgument, ParsedOutput,
-    Problem, Program, ProgramName, ServerEntry, ServerForm, Setup, Vendor, Working,
+    Problem, Program, ProgramName, ServerEntry, ServerForm, ServerVariables, Setup, Vendor, Working,
 };
 
 /// What is particular about it.
@@ -36,6 +36,8 @@ pub static FACTS: Facts = Facts {
         live: |_| None,
     },
     reports_cost: false,
+    sends_again: false,
+    patience: None,
     prepare: |_| Setup::default(),
     parse_output: |_| ParsedOutput { said: Err(Problem::new(Kind::Crashed, "")), usage: None },
     opened: |_| None,
@@ -56,6 +58,7 @@ pub static PROGRAM: Program = Program {
         path: &["servers", "countersign"],
         new_file: None,
         form: ServerForm::CommandAndArgs,
+        variables: ServerVariables::Set("env"),
         next: "start `made-up` here once",
     }),
     hook: Some(Hook {

@@ -40,8 +40,8 @@ pub fn prepare(form: &Form<'_>) -> Setup {
         ["run", "--format", "json", "--agent", "reviewer", "--title", "review"].map(OsString::from).into();
     // From wherever else it worked, it would load plugins out of every folder above, whatever is turned off.
     args.extend(["--dir".into(), form.private.join(SETTINGS).into_os_string()]);
-    // It retries without output; only its log says why.
-    args.extend(["--print-logs", "--log-level", "ERROR"].map(OsString::from));
+    // It retries without output; only its log says why, and when it asks again.
+    args.extend(["--print-logs", "--log-level", "INFO"].map(OsString::from));
     if let Some(model) = form.model {
         let provider = form.base_url.map(|_| format!("{PROVIDER}/")).unwrap_or_default();
         // In one word, so that no model's name is taken for an option.
@@ -219,7 +219,7 @@ mod tests {
     #[test]
     fn a_model_is_one_word_and_belongs_to_its_service() {
         let last = |form: &Form<'_>| prepare(form).args.pop().unwrap().into_string().unwrap();
-        assert_eq!(last(&form(None, None)), "ERROR");
+        assert_eq!(last(&form(None, None)), "INFO");
         assert_eq!(last(&form(Some("openai/gpt-5"), None)), "--model=openai/gpt-5");
         assert_eq!(last(&form(Some("qwen/3"), Some("http://x/v1"))), "--model=countersign/qwen/3");
     }

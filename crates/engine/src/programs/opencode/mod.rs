@@ -6,7 +6,7 @@ mod parse_output;
 use super::program::used;
 use super::{
     Credentials, Dialect, Facts, FileFormat, Mark, ModelArgument, Program, ProgramName, ServerEntry,
-    ServerForm, Working,
+    ServerForm, ServerVariables, Working,
 };
 use serde_json::Value;
 
@@ -49,6 +49,8 @@ pub static FACTS: Facts = Facts {
     },
     working: WORKING,
     reports_cost: true,
+    sends_again: true,
+    patience: Some(parse_output::patience),
     prepare: call::prepare,
     parse_output: parse_output::parse_output,
     // It gets no files to read: everything is in the question.
@@ -75,6 +77,7 @@ pub static PROGRAM: Program = Program {
         // opencode itself adds this line to a file that lacks it.
         new_file: Some("{\n  \"$schema\": \"https://opencode.ai/config.json\"\n}\n"),
         form: ServerForm::LocalCommand,
+        variables: ServerVariables::All,
         next: "`opencode mcp list` shows the server",
     }),
     hook: None,

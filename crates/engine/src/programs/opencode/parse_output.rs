@@ -3,17 +3,20 @@
 //! It ends with 0 also where a reply was cut short, and tries again in silence for a minute where its service fails: then
 //! its log, on standard error, says why.
 
+use crate::http::retry::WAIT_MAX as WAIT;
 use crate::process::{Ended, ProcessEnd};
 use crate::programs::{
-    Kind, ParsedOutput, Problem, ReplyBody, Usage, kind_in, microusd, not_exited, stop, sum_known,
+    Kind, ParsedOutput, Patience, Problem, ReplyBody, Usage, kind_in, microusd, not_exited, says_no_credit,
+    stop, sum_known,
 };
 use serde_json::Value;
+use std::time::Duration;
 
 pub fn parse_output(ended: &Ended) -> ParsedOutput {
     let events: Vec<Value> = crate::programs::events(&ended.stdout).flatten().collect();
     let said = match &ended.how {
         ProcessEnd::Exited(code) => read(*code, &events, &ended.stderr_tail),
-        ProcessEnd::TimedOut | ProcessEnd::TooMuchOutput { .. } => {
+        ProcessEnd::TimedOut | ProcessEnd::TooMuchOutput { .. } | ProcessEnd::Cancelled => {
             Err(cut_off(&ended.how, &events, &ended.stderr_tail))
         }
         other => Err(not_exited(other, "")),
@@ -58,6 +61,7 @@ fn failure(error: &Value, log: &str) -> Problem {
         "MessageOutputLengthError" => Kind::ReplyTooLong,
         "ContentFilterError" => Kind::Refused,
         "ProviderAuthError" => Kind::NotSignedIn,
+        _ if says_no_credit(&words) => Kind::NoCredit,
         _ => data["statusCode"]
             .as_u64()
             .map(Kind::of_status)
@@ -67,7 +71,33 @@ fn failure(error: &Value, log: &str) -> Problem {
     Problem::new(kind, &words)
 }
 
+/// How often it may ask for one answer. It has no tools, so what is no answer leads to nothing new.
+const REQUESTS_MAX: usize = 3;
+/// How long it may wait by itself before it asks again: what we would wait, and some time to send.
+const WAIT_MAX: Duration = WAIT.saturating_add(Duration::from_secs(5));
+
+/// How long to wait for it: it asks again without end where its service fails or sends what is no reply.
+pub fn patience(useless: &mut usize, line: &str) -> Option<Patience> {
+    let failed = line.contains(" level=ERROR ") && line.contains(" message=\"stream error\" ");
+    if failed || is_useless_step(line) {
+        *useless += 1;
+        let last = *useless >= REQUESTS_MAX;
+        return Some(Patience::AtMost(if last { Duration::ZERO } else { WAIT_MAX }));
+    }
+    line.contains(" message=stream ").then_some(Patience::Whole)
+}
+
+/// Whether a step ended after which it asks once more.
+fn is_useless_step(line: &str) -> bool {
+    let Ok(event) = serde_json::from_str::<Value>(line) else { return false };
+    let reason = event["part"]["reason"].as_str();
+    event["type"] == "step_finish" && !matches!(reason, Some("stop" | "length" | "content-filter"))
+}
+
 fn kind_in_words(words: &str) -> Option<Kind> {
+    if says_no_credit(words) {
+        return Some(Kind::NoCredit);
+    }
     const KINDS_BY_WORDS: &[(&str, Kind)] = &[
         ("providernoproviderserror", Kind::NotSignedIn),
         ("no providers are available", Kind::NotSignedIn),
@@ -75,7 +105,7 @@ fn kind_in_words(words: &str) -> Option<Kind> {
         ("providermodelnotfounderror", Kind::Rejected),
         ("rate limit", Kind::RateLimited),
         ("too many requests", Kind::RateLimited),
-        ("quota", Kind::RateLimited),
+        ("quota", Kind::AllowanceUsedUp),
         ("overloaded", Kind::Overloaded),
         ("service unavailable", Kind::Overloaded),
         ("internal server error", Kind::ServerError),
@@ -91,7 +121,12 @@ fn kind_in_words(words: &str) -> Option<Kind> {
 /// Our clock, or what it wrote without end, cut it off: what it was at is the better reason.
 fn cut_off(how: &ProcessEnd, events: &[Value], log: &str) -> Problem {
     if let Some(words) = logged(log) {
-        return Problem::new(kind_in_words(&words).unwrap_or(Kind::TimedOut), &words);
+        let otherwise = match how {
+            // It was ended because its service failed again.
+            ProcessEnd::Cancelled => Kind::ServerError,
+            _ => Kind::TimedOut,
+        };
+        return Problem::new(kind_in_words(&words).unwrap_or(otherwise), &words);
     }
     // Something that is no reply at all is asked for again and again.
     match of(events, "step_finish").next_back() {

@@ -64,6 +64,16 @@ impl StreamReply for Reply {
         Ok(())
     }
 
+    fn whole(&mut self, reply: &Value) -> Result<(), Problem> {
+        let choice = &reply["choices"][0];
+        self.event(&json!({
+            "error": reply["error"],
+            "model": reply["model"],
+            "usage": reply["usage"],
+            "choices": [{ "delta": choice["message"], "finish_reason": choice["finish_reason"] }],
+        }))
+    }
+
     fn bytes(&self) -> usize {
         self.text.len() + self.refusal.len()
     }

@@ -8,6 +8,7 @@ use crate::http::{ServiceHost, chain, client, secret};
 use crate::programs::{Kind, ParsedOutput, Problem, ReplyBody, Usage};
 use crate::reviewer::Brief;
 use crate::reviewer::brief::NOT_UTF_8;
+use countersign_core::strict_json;
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, LOCATION};
 use reqwest::{RequestBuilder, Response};
 use serde_json::Value;
@@ -78,7 +79,9 @@ impl Exchange<'_> {
         match retry::HTTP.run(deadline, self.brief.call.as_str(), once).await {
             Ok(heard) => heard,
             Err(GivenUp { last, left_alone: None, .. }) => failed(last.why.problem),
-            Err(GivenUp { last, left_alone: Some(wait), .. }) => failed(left_alone(&last.why.problem, wait)),
+            Err(GivenUp { last, left_alone: Some(wait), .. }) => {
+                failed(last.why.problem.asking_to_wait(wait))
+            }
         }
     }
 
@@ -111,14 +114,18 @@ impl Exchange<'_> {
         if !response.status().is_success() {
             return Err(self.refused(response).await);
         }
-        if let Some(other) = no_stream(&response) {
-            return Ok(failed(other));
-        }
+        let form = match form(&response) {
+            Ok(form) => form,
+            Err(other) => return Ok(failed(other)),
+        };
         let mut reply: Box<dyn StreamReply> = match self.service.api {
             Api::Anthropic => Box::<messages::Reply>::default(),
             Api::OpenAi => Box::<chat::Reply>::default(),
         };
-        let read = self.read(response, reply.as_mut(), heard_bytes).await;
+        let read = match form {
+            ReplyForm::Stream => self.read(response, reply.as_mut(), heard_bytes).await,
+            ReplyForm::Whole => self.read_whole(response, reply.as_mut(), heard_bytes).await,
+        };
         let said = read.and_then(|()| reply.said()).map(ReplyBody::Text);
         Ok(ParsedOutput { said, usage: reply.usage() })
     }
@@ -171,6 +178,36 @@ impl Exchange<'_> {
         }
     }
 
+    /// Reads a reply that comes at once, from a server that does not stream.
+    async fn read_whole(
+        &self,
+        mut response: Response,
+        reply: &mut dyn StreamReply,
+        heard_bytes: &AtomicUsize,
+    ) -> Result<(), Problem> {
+        let limit = self.brief.reply_bytes;
+        let mut body = vec![];
+        loop {
+            // What does not stream is silent until it has its whole reply, however long the question may take.
+            let chunk = response.chunk().await.map_err(|error| {
+                Problem::new(Kind::Connection, &format!("its reply ended early: {}", chain(&error)))
+            })?;
+            let Some(chunk) = chunk else { break };
+            heard_bytes.fetch_add(chunk.len(), Ordering::Relaxed);
+            body.extend_from_slice(&chunk);
+            if body.len() > limit.saturating_add(AROUND_BYTES) {
+                return Err(too_long(limit));
+            }
+        }
+        let text = String::from_utf8(body).map_err(|_| Problem::new(Kind::Garbled, NOT_UTF_8))?;
+        // A double key is no reply: which of the two counts would be a guess.
+        let whole = strict_json::parse(&self.hide(&text)).ok().filter(Value::is_object);
+        let whole =
+            whole.ok_or_else(|| Problem::new(Kind::Connection, "its reply is not one JSON object"))?;
+        reply.whole(&whole)?;
+        if reply.bytes() > limit { Err(too_long(limit)) } else { Ok(()) }
+    }
+
     /// A text without the key, before it is cut or changed in any way.
     fn hide(&self, text: &str) -> String {
         self.key.map_or_else(|| text.to_owned(), |key| key.hide_in(text))
@@ -214,12 +251,26 @@ pub fn signed(request: RequestBuilder, api: Api, key: Option<&Key>) -> Result<Re
     }
 }
 
-/// Something that is no stream is no reply, whatever it says.
-fn no_stream(response: &Response) -> Option<Problem> {
-    let kind = response.headers().get(CONTENT_TYPE)?.to_str().unwrap_or_default();
-    let words = format!("it answered with `{kind}` instead of a stream of events");
-    (!kind.to_ascii_lowercase().starts_with("text/event-stream"))
-        .then(|| Problem::new(Kind::Connection, &words))
+/// How a reply comes.
+#[derive(Clone, Copy)]
+enum ReplyForm {
+    Stream,
+    /// At once, as one object.
+    Whole,
+}
+
+/// Something that is neither a stream nor an object is no reply, whatever it says.
+fn form(response: &Response) -> Result<ReplyForm, Problem> {
+    let Some(kind) = response.headers().get(CONTENT_TYPE) else { return Ok(ReplyForm::Stream) };
+    let kind = kind.to_str().unwrap_or_default();
+    match kind.to_ascii_lowercase() {
+        stream if stream.starts_with("text/event-stream") => Ok(ReplyForm::Stream),
+        json if json.starts_with("application/json") => Ok(ReplyForm::Whole),
+        _ => {
+            let words = format!("it answered with `{kind}` instead of a stream of events or JSON");
+            Err(Problem::new(Kind::Connection, &words))
+        }
+    }
 }
 
 fn unreached(error: &reqwest::Error) -> Tried {
@@ -228,11 +279,6 @@ fn unreached(error: &reqwest::Error) -> Tried {
     }
     let problem = Problem::new(Kind::NotStarted, &chain(error));
     Err(Failed { why: Refused { problem, about_schema: false }, may_pass: true, asked_for: None })
-}
-
-fn left_alone(problem: &Problem, wait: Duration) -> Problem {
-    let words = format!("{}; it asks to wait {} s", problem.quoted, wait.as_secs());
-    Problem { quoted: words, ..problem.clone() }
 }
 
 fn silent(silence: Duration) -> Problem {
@@ -249,6 +295,9 @@ fn failed(problem: Problem) -> ParsedOutput {
 
 pub trait StreamReply: Send {
     fn event(&mut self, event: &Value) -> Result<(), Problem>;
+
+    /// The whole reply of a server that does not stream.
+    fn whole(&mut self, reply: &Value) -> Result<(), Problem>;
 
     /// Whether the last event was one that ends a reply.
     fn is_over(&self) -> bool {
@@ -301,6 +350,11 @@ pub enum Probed {
 }
 
 impl Service {
+    /// Why it cannot be asked, such as a missing key. Nothing is sent.
+    pub fn check_key(&self) -> Result<(), String> {
+        self.place_and_key().map(drop)
+    }
+
     /// Asks for the list of models, which is free.
     pub async fn probe(&self) -> Probed {
         self.try_probe().await.unwrap_or_else(Probed::Unusable)
@@ -318,7 +372,8 @@ impl Service {
             Ok(response) => response.map_err(|error| words(Kind::NotStarted, &chain(&error)))?,
         };
         Ok(match response.status().as_u16() {
-            401 | 403 => Probed::NoEntry(words(Kind::NotSignedIn, "")),
+            401 => Probed::NoEntry(words(Kind::KeyRejected, "")),
+            // Some servers do not let every key list the models it may use.
             200..300 => Probed::Ready,
             status => Probed::Reached(status),
         })

@@ -61,6 +61,24 @@ impl StreamReply for Reply {
         Ok(())
     }
 
+    fn whole(&mut self, reply: &Value) -> Result<(), Problem> {
+        if reply["type"] == "error" {
+            return self.event(reply);
+        }
+        self.event(&json!({ "type": "message_start", "message": reply }))?;
+        for block in reply["content"].as_array().into_iter().flatten() {
+            self.begin(block);
+            if let (Some((_, input)), "tool_use") =
+                (self.used.last_mut(), block["type"].as_str().unwrap_or_default())
+            {
+                *input = block["input"].to_string();
+            }
+        }
+        self.event(&json!({ "type": "message_delta", "delta": { "stop_reason": reply["stop_reason"] } }))?;
+        self.over = true;
+        Ok(())
+    }
+
     fn is_over(&self) -> bool {
         self.over
     }

@@ -109,7 +109,7 @@ impl Service {
             prompt: &prompt,
             schema: &schema,
             tool: match brief.asks {
-                Asks::Rulings => messages::RULINGS,
+                Asks::Rulings(_) => messages::RULINGS,
                 Asks::Consultation(_) => messages::ANSWER,
             },
             reply_tokens: self.reply_tokens,
@@ -153,7 +153,7 @@ impl Service {
         let names: Vec<&str> = brief.criteria.iter().map(|criterion| criterion.name.as_str()).collect();
         match brief.asks {
             _ if self.is_own() => {}
-            Asks::Rulings => schema = schema::bounded(schema, &names),
+            Asks::Rulings(_) => schema = schema::bounded(schema, &names),
             Asks::Consultation(_) => schema::shorten(&mut schema),
         }
         schema

@@ -2,11 +2,8 @@
 //! kind. Pure.
 
 use crate::http::ServiceHost;
-use crate::programs::{Kind, Problem};
+use crate::programs::{Kind, Problem, says_no_credit};
 use serde_json::Value;
-
-/// An account that is empty does not fill up while one waits.
-const QUOTA: [&str; 3] = ["insufficient_quota", "exceeded your current quota", "credit balance is too low"];
 
 /// What services say of a question that is longer than the model takes.
 const TOO_LONG: [&str; 9] = [
@@ -31,8 +28,9 @@ pub fn problem(status: u16, body: &str) -> Problem {
 
 fn kind(status: u16, words: &str) -> Kind {
     match status {
-        401 | 403 | 413 => Kind::of_status(status.into()),
-        400..500 if has(words, &QUOTA) => Kind::RateLimited,
+        401 | 413 => Kind::of_status(status.into()),
+        400..500 if says_no_credit(words) => Kind::NoCredit,
+        403 => Kind::Forbidden,
         400 | 422 if has(words, &TOO_LONG) => Kind::QuestionTooLong,
         // llama.cpp says so with 500.
         500.. if has(words, &["exceed_context_size"]) => Kind::QuestionTooLong,
@@ -42,7 +40,7 @@ fn kind(status: u16, words: &str) -> Kind {
 
 /// Whether waiting is of no use, whatever the status says.
 pub fn is_final(body: &str) -> bool {
-    has(&words(body), &QUOTA)
+    says_no_credit(&words(body))
 }
 
 /// Whether the schema of the reply is what a service does not take.
@@ -58,7 +56,8 @@ pub fn in_stream(error: &Value) -> Problem {
         "overloaded_error" => Kind::Overloaded,
         "rate_limit_error" => Kind::RateLimited,
         "api_error" | "server_error" => Kind::ServerError,
-        "authentication_error" | "permission_error" => Kind::NotSignedIn,
+        "authentication_error" => Kind::KeyRejected,
+        "permission_error" => Kind::Forbidden,
         _ => kind(code.unwrap_or(400), &words),
     };
     Problem::new(kind, &words)
@@ -89,11 +88,19 @@ fn has(words: &str, marks: &[&str]) -> bool {
 impl ServiceHost {
     pub fn words(&self, problem: &Problem, has_key: bool) -> String {
         let words = match problem.kind {
-            Kind::NotSignedIn if has_key => {
+            Kind::KeyRejected if has_key => {
                 "{it} rejected the key: check the variable or the file that holds it"
             }
-            Kind::NotSignedIn => "{it} needs a key: name the variable that holds it in `key_env`",
-            Kind::RateLimited => "the account at {host} reached its limit: submit again later",
+            Kind::NotSignedIn | Kind::KeyRejected => {
+                "{it} needs a key: name the variable that holds it in `key_env`"
+            }
+            Kind::Forbidden => {
+                "{it} does not allow this to your account: check which models it may use, or ask another reviewer"
+            }
+            Kind::RateLimited | Kind::AllowanceUsedUp => {
+                "the account at {host} reached its limit: submit again later"
+            }
+            Kind::NoCredit => "the account at {host} has no credit left: add credit, or ask another reviewer",
             Kind::Overloaded => "{it} is overloaded: submit again in a few minutes",
             Kind::ServerError => "{it} failed: submit again in a few minutes",
             Kind::NotStarted | Kind::NotInstalled if self.is_local => {
@@ -145,14 +152,16 @@ mod tests {
             (400, &longer, Kind::QuestionTooLong),
             (400, &llama, Kind::QuestionTooLong),
             (500, &llama, Kind::QuestionTooLong),
-            (400, &empty, Kind::RateLimited),
-            (401, &other, Kind::NotSignedIn),
-            (403, &other, Kind::NotSignedIn),
+            (400, &empty, Kind::NoCredit),
+            (401, &other, Kind::KeyRejected),
+            (402, &other, Kind::NoCredit),
+            (403, &other, Kind::Forbidden),
+            (403, &empty, Kind::NoCredit),
             (404, &other, Kind::Rejected),
             (413, "", Kind::QuestionTooLong),
             (422, &other, Kind::Rejected),
             (429, &other, Kind::RateLimited),
-            (429, &quota, Kind::RateLimited),
+            (429, &quota, Kind::NoCredit),
             (500, &other, Kind::ServerError),
             (502, "<html>bad gateway", Kind::ServerError),
             (503, "", Kind::Overloaded),
@@ -200,7 +209,8 @@ mod tests {
             (json!({ "type": "overloaded_error", "message": "Overloaded" }), Kind::Overloaded),
             (json!({ "type": "rate_limit_error" }), Kind::RateLimited),
             (json!({ "type": "api_error" }), Kind::ServerError),
-            (json!({ "type": "authentication_error" }), Kind::NotSignedIn),
+            (json!({ "type": "authentication_error" }), Kind::KeyRejected),
+            (json!({ "type": "permission_error" }), Kind::Forbidden),
             (json!({ "type": "invalid_request_error", "message": "no" }), Kind::Rejected),
             (json!({ "code": 500, "message": "broke" }), Kind::ServerError),
             (json!({ "code": "context_length_exceeded" }), Kind::QuestionTooLong),

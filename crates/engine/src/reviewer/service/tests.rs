@@ -213,7 +213,7 @@ fn brief(timeout: Duration) -> Brief {
     Brief {
         call: CallId::new(*b"aaaaaaaaaaaa"),
         rule: "r".to_owned(),
-        asks: Asks::Rulings,
+        asks: Asks::Rulings(countersign_core::prompt::Shape::RULINGS),
         target: Target::All,
         criteria: vec![],
         system_prompt: String::new(),
@@ -223,6 +223,7 @@ fn brief(timeout: Duration) -> Brief {
         unshown: 0,
         timeout,
         reply_bytes: 1000,
+        is_repair: false,
         accept_bare: false,
         folder: "/".into(),
         private: None,

@@ -6,14 +6,17 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 /// Our own. Those of agent programs come beside them; one that ends in `/` stands for everything below it.
-const GATE_FILES: [&str; 6] = [
+const GATE_FILES: [&str; 7] = [
     "countersign.yml",
+    BASELINE,
     "countersign.signers",
     "spec-runner.config.yaml",
     "spec/executor.config.yaml",
     ".countersign/",
     ".deepwork/jobs/",
 ];
+/// The findings of a project that are accepted as they are.
+pub const BASELINE: &str = "countersign.baseline.json";
 /// The folder of a run, and the ending of its folders of prompts: a prefix of the settings comes before it.
 const SPEC: &str = "spec/";
 const PROMPTS: &str = "prompts";
@@ -141,6 +144,7 @@ mod tests {
     fn attack_17_what_steers_the_gate_is_known_by_its_path() {
         for (path, is) in [
             ("countersign.yml", true),
+            ("countersign.baseline.json", true),
             ("docs/countersign.yml", false),
             ("spec/prompts/review.md", true),
             // It became a link, a file or a submodule.

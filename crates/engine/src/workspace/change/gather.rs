@@ -3,7 +3,7 @@
 use super::gate_files::linked;
 use super::parse::{Defect, Parser};
 use super::{Change, ChangeLimits, ChangedFile, FileKind, Shape};
-use crate::git::{Git, GitError, Kept, Snapshot, Unseen, UnseenReason};
+use crate::git::{self, Git, GitError, Kept, Snapshot, Unseen, UnseenReason};
 use crate::scratch::Scratch;
 use crate::workspace::path::is_folder_of;
 use crate::workspace::{FolderFiles, Root};
@@ -21,14 +21,16 @@ pub struct ChangeWanted {
     pub limits: ChangeLimits,
     /// Whether the files as they are become a tree of the repository, to be committed as they were judged.
     pub keeps_tree: bool,
+    /// The commit after which HEAD is looked at: what it has otherwise than the files is named. None for not at all.
+    pub since: Option<String>,
     /// What an earlier look found. Without it every file is read.
     pub kept: Option<Kept>,
 }
 
 #[derive(Debug, thiserror::Error)]
 pub enum ChangeError {
-    #[error("nothing has changed since {}", base.as_deref().unwrap_or("the beginning"))]
-    Empty { base: Option<String> },
+    #[error("nothing has changed since {}{}", base.as_deref().unwrap_or("the beginning"), in_head_words(other_in_head))]
+    Empty { base: Option<String>, other_in_head: Vec<String> },
     #[error("more than {0} files have changed")]
     TooManyFiles(usize),
     /// Something is there that cannot be looked at.
@@ -42,6 +44,11 @@ pub enum ChangeError {
 }
 
 impl ChangeError {
+    /// Whether nothing has changed on disk, but HEAD has other contents.
+    pub fn is_other_in_head(&self) -> bool {
+        matches!(self, Self::Empty { other_in_head, .. } if !other_in_head.is_empty())
+    }
+
     pub fn outcome(&self) -> Outcome {
         match self {
             Self::Empty { .. } => Outcome::NoVerdict(NoVerdict::EmptyChange),
@@ -58,12 +65,12 @@ impl ChangeError {
 
 /// Everything below the root that differs since the base.
 pub async fn change(root: &Root, wanted: &ChangeWanted) -> Result<Change, ChangeError> {
-    let Compared { files, list, tree } = compare(root, wanted, true).await?;
+    let Compared { files, list, tree, other_in_head } = compare(root, wanted, true).await?;
     if files.is_empty() {
-        return Err(ChangeError::Empty { base: wanted.base.clone() });
+        return Err(ChangeError::Empty { base: wanted.base.clone(), other_in_head });
     }
     let (base, fingerprint, linked) = (wanted.base.clone(), named(wanted, &list), linked(root.path()));
-    Ok(Change { base, fingerprint, files, tree, seen: vec![], linked })
+    Ok(Change { base, fingerprint, files, tree, other_in_head, seen: vec![], linked })
 }
 
 /// Names the state of the files against the base, as [`Change::fingerprint`] does.
@@ -108,6 +115,7 @@ struct Compared {
     files: Vec<ChangedFile>,
     list: Digest,
     tree: Option<String>,
+    other_in_head: Vec<String>,
 }
 
 async fn compare(root: &Root, wanted: &ChangeWanted, patches: bool) -> Result<Compared, ChangeError> {
@@ -121,13 +129,13 @@ async fn compare(root: &Root, wanted: &ChangeWanted, patches: bool) -> Result<Co
     if let Some(place) = snapshot.unseen.iter().find(is_folder) {
         return Err(ChangeError::Unseen(unseen_words(&snapshot, place)));
     }
-    let unseen: Vec<ChangedFile> =
-        snapshot.unseen.iter().map(|place| unseen_file(&snapshot, place)).collect();
+    let unseen = |places: &[Unseen]| places.iter().map(|place| unseen_file(&snapshot, place)).collect();
     let mut parser = Parser::new(wanted.limits);
     let writes = wanted.keeps_tree && patches;
     if snapshot.is_unchanged() && !writes {
         let (files, list) = parser.finish(patches).map_err(|defect| defective(defect, wanted))?;
-        return Ok(Compared { files, list, tree: None }.and(unseen));
+        let other_in_head = other_in_head(&snapshot, wanted, None).await?;
+        return Ok(Compared { files, list, tree: None, other_in_head }.and(unseen(&snapshot.unseen)));
     }
     let compared = snapshot.compare(folder.path()).await?;
     let mut args: Vec<String> = COMPARE.split_whitespace().map(str::to_owned).collect();
@@ -157,7 +165,27 @@ async fn compare(root: &Root, wanted: &ChangeWanted, patches: bool) -> Result<Co
         false => None,
     };
     compared.require_untouched()?;
-    Ok(Compared { files, list, tree }.and(unseen))
+    let other_in_head = other_in_head(&snapshot, wanted, Some(&compared)).await?;
+    Ok(Compared { files, list, tree, other_in_head }.and(unseen(&compared.unseen)))
+}
+
+/// What HEAD has otherwise, where that is wanted.
+async fn other_in_head(
+    snapshot: &Snapshot,
+    wanted: &ChangeWanted,
+    compared: Option<&git::Compared>,
+) -> Result<Vec<String>, ChangeError> {
+    let Some(since) = &wanted.since else { return Ok(vec![]) };
+    let paths = snapshot.other_in_head(since, compared).await?;
+    Ok(paths.iter().map(|path| String::from_utf8_lossy(snapshot.relative(path)).into_owned()).collect())
+}
+
+/// That HEAD has other files, where it does.
+fn in_head_words(files: &[String]) -> String {
+    let Some(first) = files.first() else { return String::new() };
+    let more = if files.len() > 1 { format!(" and {} more", files.len() - 1) } else { String::new() };
+    let first = countersign_core::text::visible_line(first);
+    format!(" on disk, but HEAD has other contents of `{first}`{more}, which are not judged")
 }
 
 impl Compared {
@@ -248,6 +276,7 @@ fn unseen_reason(why: &UnseenReason) -> String {
     match why {
         UnseenReason::Unreadable(why) => format!("it cannot be read: {why}"),
         UnseenReason::Special => "it is not a file, but a pipe, a socket or a device".to_owned(),
+        UnseenReason::Name => "git does not accept a file of this name".to_owned(),
         UnseenReason::OtherCommit(commit) => {
             format!("has commit {commit} checked out, whose files are other than those on disk")
         }

@@ -13,7 +13,7 @@ use countersign_core::text::{counted, neutralise_name};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-pub use gate_files::is_gate_file;
+pub use gate_files::{BASELINE, is_gate_file};
 pub use gather::{ChangeError, ChangeWanted, change, fingerprint, listed};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,6 +49,8 @@ pub struct Change {
     pub files: Vec<ChangedFile>,
     /// The files as they are, as a tree of the repository, where that was wanted.
     pub tree: Option<String>,
+    /// Files that HEAD has otherwise than they are here and in the base.
+    pub other_in_head: Vec<String>,
     /// The gate files that a person has seen as they are.
     pub seen: Vec<String>,
     /// What links in place of gate files lead to.

@@ -55,7 +55,7 @@ async fn an_empty_change_is_an_error_of_its_own() {
 #[tokio::test]
 async fn before_the_first_commit_everything_is_new() {
     let repository = Repository::new();
-    assert!(matches!(refused(&repository, &wanted(None)).await, ChangeError::Empty { base: None }));
+    assert!(matches!(refused(&repository, &wanted(None)).await, ChangeError::Empty { base: None, .. }));
     repository.write("a.md", "a\n").write("b.md", "b\n").git(["add", "b.md"]);
     let change = seen(repository.root(), &wanted(None)).await;
     assert_eq!(told(&change), ["added a.md +1 -0", "added b.md +1 -0"]);

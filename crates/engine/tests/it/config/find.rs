@@ -58,7 +58,7 @@ fn without_a_configuration_there_are_no_rules_and_a_way_to_say_so() {
     assert_eq!(
         said,
         format!(
-            "{}:1:1: there is no configuration here or in a folder above\n  `countersign init` writes one",
+            "{}: there is no configuration here or in a folder above\n  `countersign init` writes one",
             file.display()
         )
     );

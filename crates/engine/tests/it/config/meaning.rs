@@ -5,7 +5,7 @@ use countersign_core::check::{Check, RunCheck};
 use countersign_core::cost::Price;
 use countersign_core::criterion::{Criterion, Severity};
 use countersign_core::policy::{Attempts, Blocking, Overrides, Policy};
-use countersign_core::rule::{Each, Rule, Scope};
+use countersign_core::rule::{Each, Lines, Rule, Scope};
 use countersign_engine::config::{
     AskSettings, CommandReviewer, Config, ContextConfig, Environment, FileBytes, Flags, KeySource, Limits,
     PROGRAM_CONCURRENCY, Pipeline, Problems, ProgramReviewer, ReviewerKind, SERVICE_CONCURRENCY, Sees,
@@ -75,6 +75,8 @@ rules:
         guidance: Some("Be kind.".into()),
         reviewer: None,
         unseen: None,
+        exclude: vec![],
+        lines: Lines::Changed,
     };
     assert_eq!(config.rules, [expected]);
     assert_eq!((config.policy, config.limits), (Policy::default(), Limits::default()));
@@ -233,6 +235,7 @@ fn each_setting_comes_from_the_strongest_file_that_gives_it() {
             "qr.item_failures_max = 5 (default)",
             "qr.blocking = [{from_round: 1, severity: may}, {from_round: 3, severity: should}, {from_round: 5, severity: must}] (default)",
             "qr.state_dir = none (default)",
+            "jobs.sees = given (default)",
             "review.enabled = true (default)",
             "review.command = /review-task (default)",
             "review.prompt = none (default)",
@@ -240,7 +243,7 @@ fn each_setting_comes_from_the_strongest_file_that_gives_it() {
             "review.parser = none (default)",
             "review.parser_model = none (default)",
             "review.max_revisions = 3 (default)",
-            "review.trigger = script_completion (default)",
+            "review.trigger = script_completion for tasks, session_idle for hooks (default)",
             "review.pipeline = two_call (default)",
             "context.task_definition = true (default)",
             "context.diff = true (default)",
@@ -415,4 +418,39 @@ fn svc_5_reviews_of_tasks_are_set_by_the_projects_file_alone() {
         files(RULES, "review: {enabled: false}\n").is_err(),
         "nobody switches a project's reviews off from home"
     );
+}
+
+#[test]
+fn issue_20_what_is_excluded_everywhere_is_excluded_in_every_rule() {
+    let rules = RULES.replace("rules:", "exclude: [\"vendor/**\"]\nrules:");
+    let config = read(rules).unwrap();
+    assert!(config.rules.iter().all(|rule| rule.exclude == ["vendor/**"]));
+}
+
+/// The names that source document 004 uses, beside ours.
+#[test]
+fn issue_19_the_documents_names_of_settings_are_spellings() {
+    let rules = "version: 1\nrules: [{name: r, for: [a], criteria: [{name: A, ask: q}]}]\n";
+    let documents = "include_task_definition: false, include_git_diff: false, include_test_results: false, \
+        include_lint_results: true, include_session_log: true";
+    let ours = "task_definition: false, diff: false, tests: false, lint: true, session_log: true";
+    let review = "command: /look, max_revisions: 5, trigger: explicit";
+    let expected = read(format!("{rules}review: {{{review}}}\ncontext: {{{ours}}}\n")).unwrap().service;
+    assert_eq!((expected.max_revisions, expected.context.lint), (5, true));
+    for text in [
+        format!("review: {{{review}}}\ncontext: {{{documents}}}\n"),
+        format!("review: {{{review}, context: {{{documents}}}}}\n"),
+        format!("review: {{{review}, context: {{{ours}}}}}\n"),
+    ] {
+        let found = read(format!("{rules}{text}")).unwrap_or_else(|problems| panic!("{text}: {problems}"));
+        assert_eq!(found.service, expected, "{text}");
+    }
+    for (text, says) in [
+        ("context: {diff: true, include_git_diff: false}\n", "diff"),
+        ("review: {context: {diff: true}}\ncontext: {diff: true}\n", "`context` is there twice"),
+        ("context: {include_git_diffs: true}\n", "include_git_diffs"),
+    ] {
+        let problems = read(format!("{rules}{text}")).unwrap_err().to_string();
+        assert!(problems.contains(says), "{text}: {problems}");
+    }
 }

@@ -55,9 +55,13 @@ fn what_is_not_yaml_is_the_only_problem() {
 fn a_file_with_nothing_in_it_is_no_configuration() {
     let said = "
 1:1: the file is empty
-  a configuration begins with `version: 1` and has at least one rule";
-    for nothing in ["", "# to do\n", "---\n", "~\n", "\u{feff}"] {
+  a configuration begins with `version: 1` and has at least one rule, or one of `qr`, `run` and `review`";
+    for nothing in ["# to do\n", "---\n", "~\n"] {
         check(nothing, said);
+    }
+    // Without a line there is no place.
+    for nothing in ["", "\u{feff}"] {
+        check(nothing, &said.replace("1:1:", ""));
     }
     check("- 1\n", "1:3: the file must be a mapping with `version` and `rules`, not a list");
     check("hello\n", "1:1: the file must be a mapping with `version` and `rules`, not the text `hello`");
@@ -65,9 +69,9 @@ fn a_file_with_nothing_in_it_is_no_configuration() {
 
 #[test]
 fn version_and_rules_are_required() {
-    let minimal = "  a configuration begins with `version: 1` and has at least one rule";
+    let minimal = "  a configuration begins with `version: 1` and has at least one rule, or one of `qr`, `run` and `review`";
     check("version: 1\n", &format!("1:1: the file has no `rules`, so it asks nothing\n{minimal}"));
-    check("version: 1\nrules:\n", &format!("1:1: the file has no `rules`, so it asks nothing\n{minimal}"));
+    check("version: 1\nqr:\nrules:\n", "3:1: `rules` must be a list, not empty");
     check("version: 1\nrules: []\n", &format!("2:8: `rules` is empty, so it asks nothing\n{minimal}"));
     check("version: 1\nrules: {}\n", "2:8: `rules` must be a list, not a mapping");
     let rules = "rules: [{name: r, for: [a], criteria: [{name: A, ask: q}]}]\n";
@@ -89,7 +93,7 @@ fn unknown_keys_come_with_a_suggestion_and_all_together() {
 4:1: unknown key `polcy`
   did you mean `policy`?
 5:1: unknown key `zebra`
-  known here: `version`, `reviewers`, `rules`, `policy`, `limits`, `redaction`, `qr`, `review`, `context`, `commands`, `notify`, `run`
+  known here: `version`, `reviewers`, `exclude`, `rules`, `policy`, `limits`, `redaction`, `qr`, `jobs`, `review`, `context`, `commands`, `notify`, `run`
 6:10: unknown key `prompt_byte`
   did you mean `prompt_bytes`?
 6:26: unknown key `\\u{1b}[31m`

@@ -48,7 +48,7 @@ fn patterns_that_can_match_nothing_are_refused() {
 9:5: the pattern `a/../b` can match nothing: it is not relative to the root
   patterns are relative to the project's root, such as `docs/**/*.md`
 10:5: the pattern `!x` begins with `!`
-  a pattern can only add files; name what the rule is for
+  a pattern can only add files; name what is left out in `exclude`
 11:5: the pattern `docs/` names a folder
   for all files in it, write `docs/**`
 12:5: the pattern `` is empty

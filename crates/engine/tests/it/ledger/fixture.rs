@@ -11,7 +11,7 @@ use countersign_core::review::{
     Actor, ActorKind, By, Channel, Confirmation, Effect, Event, Input, Opening, Review, Submit, apply, due,
     step,
 };
-use countersign_core::rule::{Each, Rule, Scope};
+use countersign_core::rule::{Each, Lines, Rule, Scope};
 use countersign_core::submission::{Content, Form, Material, Output, OutputKind, Submission};
 use countersign_engine::ledger::{Ledger, LedgerError, Stored};
 
@@ -46,11 +46,14 @@ pub fn work(subject: &str, content: &str, files: usize) -> Submit {
         guidance: None,
         reviewer: None,
         unseen: None,
+        exclude: vec![],
+        lines: Lines::File,
     }];
     let material = |i: usize| {
         let bytes = format!("{content} {i}");
         Material {
             path: format!("docs/{i}.md"),
+            old_path: None,
             output: 0,
             digest: Digest::of(bytes.as_bytes()),
             size_bytes: bytes.len() as u64,
@@ -80,6 +83,7 @@ pub fn work(subject: &str, content: &str, files: usize) -> Submit {
         not_submitted: vec![],
         fresh: false,
         token: Token::new(random()),
+        is_decided: false,
         now_ms: 1,
     }
 }

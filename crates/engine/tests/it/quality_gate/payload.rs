@@ -29,6 +29,28 @@ async fn req_004_3_contents_up_to_the_limit_paths_beyond() {
     assert_eq!(payload(&Project::empty()).await, "[No files provided]");
 }
 
+/// Made up, and put together here so that no scanner takes this file for a leak.
+#[tokio::test]
+async fn issue_23_no_secret_is_shown_or_comes_back() {
+    let secret = format!("hf_{}", "aB3dE5gH7jK9mN1pQ2rS4tU6vW8xY0zAbC");
+    let project = Project::empty().file("plan", "plan.md", format!("one\nkey = {secret}\n")).notes(&secret);
+    let shown = payload(&project).await;
+    assert!(
+        !shown.contains(&secret[3..]) && shown.contains("one\nkey = [redacted: vendor-token]\n"),
+        "{shown}"
+    );
+    let mut reply = fail();
+    reply["feedback"] = json!(format!("see {secret}"));
+    let cli = Scripted::always(reply);
+    let result = gate(&cli).evaluate(&criteria(), &project.work, None).await.unwrap();
+    assert_eq!(result.feedback, "see [redacted: vendor-token]");
+    let heard = cli.heard();
+    assert!(
+        !heard[0].payload.contains(&secret[3..]) && heard[0].payload.contains("[redacted: "),
+        "{heard:?}"
+    );
+}
+
 #[tokio::test]
 async fn too_much_text_is_listed_and_binaries_do_not_count() {
     let half = usize::try_from(MAX_PROMPT_BYTES / 2).unwrap();

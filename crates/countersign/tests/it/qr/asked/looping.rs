@@ -1,6 +1,7 @@
 //! `qr loop`: the whole of it in one command, with every way it can end.
 
 use super::*;
+use countersign_testkit::{Running, eventually};
 
 /// A project with the plan and the usual reviewer, and a loop on it with this fixer.
 fn run(fixer: &str, more: &[&str]) -> (Project, countersign_testkit::Ran) {
@@ -113,7 +114,7 @@ fn what_somebody_changed_between_two_loops_is_looked_at_again() {
     let judge = format!("command:{}", project.judges().join("judge.sh").display());
     let words = ["qr", "loop", "--artifact", "plan.md", "--fixer", "false", "--reviewer", &judge];
     let ran = project.run(&words).exits(4);
-    assert!(ran.stderr.contains("round 2: 3 total, 2 PASS, 1 FAIL"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("round 1: 3 total, 2 PASS, 1 FAIL"), "{}", ran.stderr);
     assert!(asked(&project).contains(&"plan-003".to_owned()));
 }
 
@@ -134,4 +135,63 @@ fn a_file_that_is_no_artifact_is_looked_at_again_too() {
     std::fs::remove_file(project.path("b.md")).unwrap();
     let ran = project.run(&words).exits(2);
     assert!(ran.stderr.contains("there is no file `b.md`"), "{}", ran.stderr);
+}
+
+/// Nothing but a recorded fix begins a round, so no number of interruptions uses them up.
+#[test]
+fn issue_19_an_interrupted_loop_begins_no_round() {
+    let project = crate::project().judged_from_outside();
+    project.write("plan.md", PLAN);
+    fixer(&project, FIXER);
+    let [pipe, waits, goes] = ["pipe", "waits", "goes"].map(|name| project.path(name).display().to_string());
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let wait = format!(
+        "if [ \"$id\" = plan-003 ] && [ ! -e '{goes}' ]; then : >'{waits}'; read -r line <'{pipe}'; fi"
+    );
+    let judge = reviewer(&project, &Says::default(), &wait);
+    let words = ["qr", "loop", "--artifact", "plan.md", "--fixer", "./fixer.sh", "--reviewer", judge.name()];
+    for _ in 0..3 {
+        let _ = std::fs::remove_file(&waits);
+        let mut running = Running::start(&mut project.command(&words));
+        eventually("an item is being verified", || project.path("waits").exists());
+        eventually("another one failed", || state_file(&project).contains("\"FAIL\""));
+        running.kill();
+        running.wait();
+    }
+    assert!(!state_file(&project).contains("iteration"), "{}", state_file(&project));
+    project.write("goes", "");
+    let ran = project.run(&words).exits(0);
+    for said in ["round 1: 3 total, 2 PASS, 1 FAIL", "round 2 begins", "round 2: 3 total, 3 PASS"] {
+        assert!(ran.stderr.contains(said), "{said}: {}", ran.stderr);
+    }
+}
+
+/// kill -9 at every write: the same command again ends as if nothing had happened, and has used no round that no fix
+/// began.
+#[test]
+fn slow_issue_19_a_loop_killed_at_any_write_uses_no_round_without_a_fix() {
+    let mut deaths = 0;
+    for write in 1.. {
+        let project = crate::project().judged_from_outside();
+        project.write("plan.md", PLAN);
+        fixer(&project, &FIXER.replace("#!/bin/sh\n", "#!/bin/sh\necho >>fixed\n"));
+        let judge = reviewer(&project, &Says::default(), "");
+        let words =
+            ["qr", "loop", "--artifact", "plan.md", "--fixer", "./fixer.sh", "--reviewer", judge.name()];
+        let mut command = project.command(&words);
+        let moment = write.to_string();
+        let ran = Running::start(command.env("COUNTERSIGN_TEST_DIE_AT_WRITE", &moment)).wait();
+        if ran.code != -1 {
+            assert_eq!(ran.code, 0, "{ran:?}");
+            break;
+        }
+        deaths += 1;
+        let ran = project.run(&words).exits(0);
+        let state: Value = serde_json::from_str(&state_file(&project)).unwrap();
+        let rounds = state["iteration"].as_u64().unwrap_or(1);
+        let fixes = project.read("fixed").lines().count();
+        assert!(fixes == 1 && rounds <= 2, "{moment}: {fixes} fixes, round {rounds}: {ran:?}");
+        project.run(&["log", "--verify"]).exits(0);
+    }
+    assert!(deaths >= 10, "{deaths}");
 }

@@ -146,7 +146,7 @@ fn prompts_are_printed_for_those_who_think_themselves() {
         "- Ours holds. (MUST)",
         "- `milestone:M2`",
         "==================== BEGIN OUTPUTS",
-        "NEXT: Answer in the form above, then hand it in. Run: countersign qr decompose --items FILE --state-dir state",
+        "NEXT: Answer in the form above, then hand it in on standard input. Run: countersign qr decompose --items - --state-dir state",
     ] {
         assert!(prompt.contains(words), "{words}: {prompt}");
     }
@@ -157,7 +157,10 @@ fn prompts_are_printed_for_those_who_think_themselves() {
         prompt.contains("- **plan-002**: Check acceptance criteria\n") && prompt.contains("Acceptance: BAD"),
         "{prompt}"
     );
-    assert!(prompt.contains("Run: countersign qr record plan-002 PASS --state-dir state"), "{prompt}");
+    assert!(
+        prompt.contains("Run: countersign qr record plan-002 PASS --round 1 --state-dir state"),
+        "{prompt}"
+    );
     assert_eq!(statuses(&project), ["TODO"; 3]);
     // A module that cannot be read is found out before anybody is asked.
     project.write(".countersign/qr/modules/ours.yml", own.replace("MUST", "HIGH"));

@@ -10,7 +10,7 @@ Items created: 3
 - plan-002: Check acceptance criteria (scope: milestone:M1)
 - plan-003: Check acceptance criteria of M2 (scope: milestone:M2)
 
-NEXT: Invoke verifiers for each item. Run: countersign qr verify --state-dir state --phase plan-code
+NEXT: Invoke verifiers for each item. Run: countersign qr verify --reviewer REVIEWER --state-dir state --phase plan-code
 ";
 
 const FAILED: &str = "\
@@ -33,7 +33,7 @@ Fix: Add acceptance criteria to M1.
   Include:
   - Success conditions
 
-NEXT: Apply the fixes, then say so. Run: countersign qr fixed --files FILE… --state-dir state --phase plan-code
+NEXT: Apply the fixes, then say so. Run: countersign qr fixed --state-dir state --phase plan-code
 ";
 
 const PASSED: &str = "\
@@ -48,7 +48,8 @@ NEXT: Continue to next phase. Run: countersign qr execute --state-dir state --ph
 /// The whole loop, the same for whoever answers: `reviewer` names who does in a round.
 fn whole_loop(project: &Project, reviewer: impl Fn(u32) -> String) {
     let by = |round: u32, words: &[&str]| qr(project, &[words, &["--reviewer", &reviewer(round)]].concat());
-    assert_eq!(by(1, &["decompose", "--artifact", "plan.md"]).exits(0).stdout, DECOMPOSED);
+    let said = DECOMPOSED.replace("REVIEWER", &reviewer(1));
+    assert_eq!(by(1, &["decompose", "--artifact", "plan.md"]).exits(0).stdout, said);
     by(1, &["decompose", "--artifact", "plan.md"]).exits(2);
     assert_eq!(by(1, &["verify"]).exits(1).stdout, FAILED);
     qr(project, &["gate"]).exits(1);
@@ -105,10 +106,10 @@ fn what_is_as_it_was_is_not_asked_again() {
     assert_eq!(asked(&project).len(), 3);
     qr(&project, &verify(&judge)).exits(1);
     assert_eq!(asked(&project), [""; 0], "a failure stands on unchanged bytes");
-    // M1 and the whole changed, M2 did not: it is open again, and answered from memory.
+    // M1 and the whole changed, M2 did not.
     project.write("plan.md", PLAN.replace("BAD", "good"));
     qr(&project, &["fixed"]).exits(0);
-    assert_eq!(statuses(&project), ["TODO", "TODO", "TODO"]);
+    assert_eq!(statuses(&project), ["TODO", "TODO", "PASS"]);
     qr(&project, &verify(&judge)).exits(0);
     assert_eq!(asked(&project), ["plan-001", "plan-002"]);
 }
@@ -155,4 +156,26 @@ fn a_pass_stands_for_the_bytes_that_were_judged() {
     qr(&project, &verify(&judge)).exits(0);
     qr(&project, &["fixed", "--files", "plan.md"]).exits(0);
     assert_eq!(statuses(&project), ["TODO", "PASS"]);
+}
+
+/// What a scope showed when it passed is on record, not only for files.
+#[test]
+fn issue_19_what_is_about_everything_or_a_milestone_keeps_a_digest() {
+    let (project, judge) = decomposed_by(&Says::default(), "");
+    qr(&project, &verify(&judge)).exits(1);
+    // A fix that changed nothing opens nothing but what failed.
+    qr(&project, &["fixed"]).exits(0);
+    assert_eq!(statuses(&project), ["PASS", "TODO", "PASS"]);
+    qr(&project, &verify(&judge)).exits(1);
+    // One that changed a milestone opens it, and everything with it.
+    project.write("plan.md", PLAN.replace("BAD", "good").replace("fine", "finer"));
+    qr(&project, &["fixed"]).exits(0);
+    assert_eq!(statuses(&project), ["TODO", "TODO", "TODO"]);
+    qr(&project, &verify(&judge)).exits(0);
+    let digests: Vec<_> = super::super::notes(&project)
+        .into_iter()
+        .filter(|(kind, note)| kind == "qr_recorded" && note["status"] == "PASS")
+        .map(|(_, note)| note["scope_digest"].is_string())
+        .collect();
+    assert!(digests.len() >= 4 && digests.iter().all(|is_kept| *is_kept), "{digests:?}");
 }

@@ -34,15 +34,15 @@ fn parsed(name: &str) -> ParsedOutput {
 fn every_recorded_end_has_its_name() {
     use NoVerdict as N;
     let table = [
-        ("401", Kind::NotSignedIn, N::Unavailable, "sign in"),
-        ("403", Kind::NotSignedIn, N::Unavailable, "403 no access"),
+        ("401", Kind::KeyRejected, N::Unavailable, "rejected the key"),
+        ("403", Kind::Forbidden, N::Unavailable, "403 no access"),
         ("not logged in", Kind::NotSignedIn, N::Unavailable, "Not logged in"),
         ("429", Kind::RateLimited, N::Unavailable, "rate limit"),
         ("529", Kind::Overloaded, N::Unavailable, "overloaded"),
         ("503", Kind::Overloaded, N::Unavailable, "503"),
         ("500", Kind::ServerError, N::Unavailable, "500"),
         ("404", Kind::Rejected, N::Unavailable, "issue with the selected model"),
-        ("no credit", Kind::Rejected, N::Unavailable, "Credit balance is too low"),
+        ("no credit", Kind::NoCredit, N::Unavailable, "Credit balance is too low"),
         ("no stream", Kind::Connection, N::Unavailable, "malformed"),
         ("cut stream", Kind::Connection, N::Unavailable, "malformed"),
         ("connection refused", Kind::Connection, N::Unavailable, "ECONNREFUSED"),

@@ -32,18 +32,18 @@ fn parsed(name: &str) -> ParsedOutput {
 fn every_recorded_end_has_its_name() {
     use NoVerdict as N;
     let table = [
-        ("401", Kind::NotSignedIn, N::Unavailable, "codex login"),
-        ("403", Kind::NotSignedIn, N::Unavailable, "403 Forbidden"),
+        ("401", Kind::KeyRejected, N::Unavailable, "rejected the key"),
+        ("403", Kind::Forbidden, N::Unavailable, "403 Forbidden"),
         ("no key", Kind::NotSignedIn, N::Unavailable, "Missing environment variable"),
         ("429", Kind::RateLimited, N::Unavailable, "429"),
         ("rate limit in the stream", Kind::RateLimited, N::Unavailable, "rate limit"),
-        ("usage limit", Kind::RateLimited, N::Unavailable, "try again at"),
+        ("usage limit", Kind::AllowanceUsedUp, N::Unavailable, "try again at"),
         ("503", Kind::Overloaded, N::Unavailable, "at capacity"),
         ("500", Kind::ServerError, N::Unavailable, "temporary errors"),
         ("502", Kind::ServerError, N::Unavailable, "502 Bad Gateway"),
         ("400", Kind::Rejected, N::Unavailable, "(Unsupported parameter: x)"),
         ("404", Kind::Rejected, N::Unavailable, "does not exist"),
-        ("quota", Kind::Rejected, N::Unavailable, "billing"),
+        ("quota", Kind::NoCredit, N::Unavailable, "billing"),
         ("cut stream", Kind::Connection, N::Unavailable, "stream disconnected"),
         ("no stream", Kind::Connection, N::Unavailable, "stream disconnected"),
         ("connection refused", Kind::Connection, N::Unavailable, "network and proxy"),

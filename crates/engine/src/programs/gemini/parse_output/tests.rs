@@ -23,14 +23,14 @@ fn recorded(name: &str) -> Ended {
 fn every_recorded_end_has_its_name() {
     use NoVerdict as N;
     let table = [
-        ("401", Kind::NotSignedIn, N::Unavailable, "(401 API key not valid"),
-        ("bad key", Kind::NotSignedIn, N::Unavailable, "GEMINI_API_KEY (400 API key not valid"),
-        ("403", Kind::NotSignedIn, N::Unavailable, "403 no access"),
+        ("401", Kind::KeyRejected, N::Unavailable, "(401 API key not valid"),
+        ("bad key", Kind::KeyRejected, N::Unavailable, "sign in again (400 API key not valid"),
+        ("403", Kind::Forbidden, N::Unavailable, "403 no access"),
         ("not signed in", Kind::NotSignedIn, N::Unavailable, "you must specify the GEMINI_API_KEY"),
         ("404", Kind::Rejected, N::Unavailable, "models/x is not found"),
         ("429", Kind::RateLimited, N::Unavailable, "(slow down)"),
         ("429 for long", Kind::RateLimited, N::Unavailable, "Suggested retry after 3600s"),
-        ("429 for today", Kind::RateLimited, N::Unavailable, "daily quota"),
+        ("429 for today", Kind::AllowanceUsedUp, N::Unavailable, "daily quota"),
         ("503", Kind::Overloaded, N::Unavailable, "The model is overloaded"),
         ("500", Kind::ServerError, N::Unavailable, "500 An internal error"),
         ("no stream", Kind::Connection, N::Unavailable, "Incomplete JSON"),

@@ -30,14 +30,14 @@ fn parsed(name: &str) -> ParsedOutput {
 fn every_recorded_end_has_its_name() {
     use NoVerdict as N;
     let table = [
-        ("401", Kind::NotSignedIn, N::Unavailable, "opencode auth login"),
-        ("403", Kind::NotSignedIn, N::Unavailable, "no access"),
+        ("401", Kind::KeyRejected, N::Unavailable, "rejected the key"),
+        ("403", Kind::Forbidden, N::Unavailable, "no access"),
         ("nobody signed in", Kind::NotSignedIn, N::Unavailable, "No providers are available"),
         ("unknown model", Kind::Rejected, N::Unavailable, "Model not found: countersign/other"),
         ("404", Kind::Rejected, N::Unavailable, "The model does not exist"),
         ("429", Kind::RateLimited, N::Unavailable, "(Rate limit reached)"),
         ("429 in silence", Kind::RateLimited, N::Unavailable, "(Rate limit reached)"),
-        ("quota", Kind::RateLimited, N::Unavailable, "current quota"),
+        ("quota", Kind::NoCredit, N::Unavailable, "current quota"),
         ("503", Kind::Overloaded, N::Unavailable, "(Overloaded now)"),
         ("503 in silence", Kind::Overloaded, N::Unavailable, "(Overloaded now)"),
         ("connection refused in silence", Kind::Connection, N::Unavailable, "Unable to connect"),
@@ -106,7 +106,7 @@ fn an_answer_with_a_mark_missing_is_none() {
 #[test]
 fn a_status_tells_the_kind() {
     let table = [
-        (401, Kind::NotSignedIn),
+        (401, Kind::KeyRejected),
         (413, Kind::QuestionTooLong),
         (429, Kind::RateLimited),
         (500, Kind::ServerError),
@@ -129,6 +129,8 @@ fn the_words_of_the_log_are_told() {
                stack=\"y\"\ntimestamp=x level=ERROR message=other\n";
     let problem = parse_output(&ended(ProcessEnd::TimedOut, &[], log)).said.unwrap_err();
     assert_eq!(problem, Problem::new(Kind::TimedOut, "say \"x\""));
+    let problem = parse_output(&ended(ProcessEnd::Cancelled, &[], log)).said.unwrap_err();
+    assert_eq!(problem, Problem::new(Kind::ServerError, "say \"x\""));
     assert_eq!(
         parse_output(&ended(ProcessEnd::TimedOut, &[], "")).said.unwrap_err(),
         Problem::new(Kind::TimedOut, "")

@@ -123,7 +123,15 @@ async fn a_call_keeps_its_state_its_cost_and_a_cut_reply(store: StoreKind) {
     let (why, detail) = (countersign_core::outcome::NoVerdict::Timeout, "late".to_owned());
     events.extend(decide(
         &review,
-        Input::AskFailed { call: failed.clone(), key: key.clone(), why, detail, fixed: None, budget: None },
+        Input::AskFailed {
+            call: failed.clone(),
+            key: key.clone(),
+            why,
+            detail,
+            fixed: None,
+            budget: None,
+            not_put: false,
+        },
     ));
     let by = super::super::fixture::by_call(answered.clone());
     events.extend(decide(&review, Input::Answered { key, answer: super::super::fixture::answer(true), by }));

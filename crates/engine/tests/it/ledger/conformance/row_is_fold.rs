@@ -35,6 +35,7 @@ fn input(review: &Review, kind: u8, variant: u8, now_ms: i64) -> Option<Input> {
                 detail: "no".to_owned(),
                 fixed: None,
                 budget: None,
+                not_put: false,
             }
         }
         8..=10 => {
