@@ -73,7 +73,7 @@ pub async fn of_commit(git: &Git, commit: &str) -> Result<Arc<[Debt]>, Failure> 
     Ok(entries.iter().flatten().map(Entry::debt).collect())
 }
 
-/// What a gate says where nobody can tell which baseline a person trusts.
+/// What a gate says where it is not known which baseline a person trusts.
 pub fn not_used(root: &Path, commit: Option<&str>) -> Option<String> {
     let is_there = root.join(BASELINE).symlink_metadata().is_ok();
     (is_there && commit.is_none()).then(|| {

@@ -148,7 +148,7 @@ fn accepted(
         return Accepted::default();
     };
     let flaws = answer.flaws_on(Some(ruled), assignment.about(&submission.files));
-    // Beyond the limit flaws are only counted: nobody knows what they are.
+    // Beyond the limit flaws are only counted; what they are is not known.
     let is_counted = |flaw: usize| flaws.len() > MAX_FLAWS && flaw + 1 == flaws.len();
     let is_by_change = submission.change.is_some() && rule.lines == Lines::Changed;
     let by = |flaw: &Flaw| match is_by_change && flaw.is_already_there() {

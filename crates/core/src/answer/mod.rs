@@ -260,7 +260,7 @@ impl Answer {
         }
     }
 
-    /// Writes the characters out that steer a terminal or reorder text: whoever shows the answer need not.
+    /// Writes the characters out that steer a terminal or reorder text, so that no caller has to do it.
     pub fn make_visible(&mut self) {
         self.words(|text| {
             if let Cow::Owned(visible) = text::visible(text) {

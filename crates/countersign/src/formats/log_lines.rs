@@ -1,5 +1,5 @@
 //! Lines for the log of a job. A runner of GitHub takes a line that begins with `::`, also after spaces, and one with `##[`
-//! anywhere, for a command, whoever wrote the line.
+//! anywhere, for a command, in any line.
 
 use super::Format;
 use std::borrow::Cow;

@@ -2,7 +2,7 @@
 //!
 //! It is drawn here from what `app::page` gives, as HTML that needs no script, and served by `countersign serve` and
 //! `countersign open` under a name of its own (`cs-….localhost`): the API refuses that name, and the page refuses every other.
-//! Whoever has the link that was shown at the terminal gets a session; the judged work, reviewers and agents are data here.
+//! The person who opens the link that was shown at the terminal gets a session; the judged work, reviewers and agents are data here.
 
 mod assets;
 mod decision;
@@ -76,7 +76,7 @@ impl Web {
         &self.0.resident
     }
 
-    /// The person who has a session: whoever was shown the link at the terminal.
+    /// The person who has a session: the one at the terminal where the link was shown.
     fn person(&self) -> Actor {
         let evidence = Evidence { terminal: self.0.terminal.clone(), token: None, signature: None };
         Actor { evidence, ..Actor::new(Account::own().words(), ActorKind::Person, Channel::Page) }

@@ -191,7 +191,7 @@ fn issue_19_other_contents_are_no_repeated_call() {
     for (named, now, expected) in table {
         assert_eq!(about(&story, named, now), expected, "{named:?} {now}");
     }
-    // Nothing open takes these outputs: whoever asks gets the answer that there is.
+    // Nothing open takes these outputs: the caller gets the answer that there is.
     story.finish("d", &["x"]);
     assert_eq!(about(&story, None, 3), again("d"));
 }
