@@ -118,7 +118,7 @@ fn push_item(suite: &mut Suite, item: &Item) {
     let kind = item.rule_id();
     let result = match item.kind {
         Kind::Blocks => Result::Failed { kind, words },
-        Kind::Advice => Result::Said(words),
+        Kind::Advice | Kind::Accepted => Result::Said(words),
         Kind::NotCovered | Kind::PassedUnseen | Kind::NotJudged | Kind::LeftOut => Result::Skipped(words),
         Kind::NoVerdict | Kind::Outcome | Kind::Error | Kind::NotSeen => Result::Broken { kind, words },
     };

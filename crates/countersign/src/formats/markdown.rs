@@ -74,7 +74,7 @@ fn row(item: &Item) -> String {
         (None, target) => out.push_str(&format!("{} ", code(&line(target, NAME_BYTES_MAX)))),
     }
     let name = match item.kind {
-        Kind::Blocks | Kind::Advice => format!("{} ({})", item.criterion, item.rule),
+        Kind::Blocks | Kind::Advice | Kind::Accepted => format!("{} ({})", item.criterion, item.rule),
         _ => item.criterion.replace('_', " "),
     };
     let message = match item.kind {

@@ -72,6 +72,8 @@ pub enum Kind {
     Blocks,
     /// A finding that does not block.
     Advice,
+    /// A finding that is already there, in the baseline, or excepted with a reason.
+    Accepted,
     /// A question without an answer.
     NoVerdict,
     /// The outcome itself, where it is no pass.
@@ -140,6 +142,7 @@ impl Kind {
         match self {
             Self::Blocks => (Level::Error, "finding", "A criterion that blocks failed."),
             Self::Advice => (Level::Warning, "advice", "A criterion failed that does not block."),
+            Self::Accepted => (Level::Note, "accepted", "A finding that does not block, for the reason it names."),
             Self::NoVerdict => {
                 (Level::Error, "no_verdict", "A question has no valid answer, so there is no verdict.")
             }

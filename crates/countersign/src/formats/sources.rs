@@ -1,10 +1,11 @@
 //! Reports of typed answers: of a verdict, a run, a task, and of what failed.
 
 use super::report::{Item, Kind, OWN, Passed, Place, Report};
-use crate::output::{gate_words, listed, outcome_words, reasons, totals};
+use crate::output::{accepted_why, gate_words, listed, outcome_words, reasons, totals};
+use countersign_app::answer::v1::baseline::Accepted;
 use countersign_app::answer::v1::run::{NotRun, Results, TaskResult, TaskState};
 use countersign_app::answer::v1::task::OneTask;
-use countersign_app::answer::v1::{Answer, AssignmentState, Coverage, Failed, Finding, Mistake, Verdict};
+use countersign_app::answer::v1::{Answer, AssignmentState, Coverage, Failed, Finding, Mistake, ShownFlaw, Verdict};
 use countersign_core::answer::{Location, ReviewResult};
 use countersign_core::outcome::Outcome;
 use countersign_core::text::counted;
@@ -29,6 +30,7 @@ impl Report {
             .into_iter()
             .flat_map(|(kind, findings)| findings.iter().flat_map(move |finding| items_of(kind, finding)))
             .collect();
+        items.extend(verdict.accepted.iter().flat_map(accepted));
         for (targets, why, details) in reasons(&verdict.assignments) {
             let words = format!("{}: {}\n{}", listed(&targets), why.words(), details.join("\n"));
             // The first target only: how many have the same reason changes from run to run.
@@ -146,7 +148,7 @@ impl Report {
 /// An item for each thing that is wrong.
 fn items_of(kind: Kind, finding: &Finding) -> Vec<Item> {
     let criterion = finding.criterion.clone().unwrap_or_else(|| "the whole".to_owned());
-    let item = |n: usize, shown: &countersign_app::answer::v1::ShownFlaw| {
+    let item = |n: usize, shown: &ShownFlaw| {
         let flaw = &shown.flaw;
         let mut message = flaw.message.clone();
         if let Some(dropped) = &flaw.location_dropped {
@@ -173,6 +175,14 @@ fn items_of(kind: Kind, finding: &Finding) -> Vec<Item> {
     finding.findings.iter().enumerate().map(|(n, shown)| item(n, shown)).collect()
 }
 
+/// A finding that is accepted, with the reason.
+fn accepted(one: &Accepted) -> Vec<Item> {
+    let finding = Finding { findings: vec![ShownFlaw::from(one.flaw.clone())], ..one.finding.clone() };
+    let mut items = items_of(Kind::Accepted, &finding);
+    items.iter_mut().for_each(|item| item.message.push_str(&format!(" [{}]", accepted_why(one))));
+    items
+}
+
 fn not_judged(coverage: &Coverage) -> Vec<Item> {
     let mut items = vec![];
     for file in &coverage.not_seen {
@@ -185,6 +195,11 @@ fn not_judged(coverage: &Coverage) -> Vec<Item> {
         let files = counted(names.len(), "file", "files");
         let words = format!("{files} not covered by any rule: {}", listed(&names));
         items.push(Item { place: Some(in_file(first)), ..Item::own(Kind::NotCovered, "files", words) });
+    }
+    if let Some(first) = coverage.excluded.first() {
+        let names: Vec<&str> = coverage.excluded.iter().map(String::as_str).collect();
+        let words = format!("{} excluded from the rules: {}", counted(names.len(), "file", "files"), listed(&names));
+        items.push(Item { place: Some(in_file(first)), ..Item::own(Kind::NotCovered, "excluded", words) });
     }
     items
 }

@@ -11,7 +11,7 @@ pub use countersign_app::reader::Reader;
 pub use countersign_app::time::{ago, local};
 pub use countersign_core::text::counted;
 pub use style::{bold, dim, paint_outcome};
-pub use verdict::{gate_words, listed, outcome_words, reasons, totals, verdict_text};
+pub use verdict::{accepted_why, gate_words, listed, outcome_words, reasons, totals, verdict_text};
 
 use crate::formats::{Format, Outputs, Report, failed_text, harmless, in_log, of_failure, without_commands};
 

@@ -71,6 +71,18 @@ pub fn verdict_text(verdict: &Verdict, next: &[String], named: bool) -> String {
     out
 }
 
+/// Why a finding is accepted.
+pub fn accepted_why(one: &Accepted) -> String {
+    match (&one.exception, one.by) {
+        (Some(Excepted { line, reason, is_given, .. }), _) => {
+            let new = if *is_given { "" } else { "new, a person has the last word; " };
+            format!("exception in line {line}: {new}because {reason}")
+        }
+        (None, AcceptedKind::Baseline) => "in the baseline".to_owned(),
+        (None, _) => "already there".to_owned(),
+    }
+}
+
 /// What does not block, a line each. Of the baseline only how much it is: it is in a file that people review.
 fn push_accepted(out: &mut String, accepted: &[Accepted]) {
     let shown = accepted.iter().filter(|one| one.by != AcceptedKind::Baseline);
@@ -81,13 +93,7 @@ fn push_accepted(out: &mut String, accepted: &[Accepted]) {
             break;
         }
         let criterion = one.finding.criterion.as_deref().unwrap_or("the whole");
-        let why = match &one.exception {
-            None => "already there".to_owned(),
-            Some(Excepted { line, reason, is_given, .. }) => {
-                let new = if *is_given { "" } else { "new, a person has the last word; " };
-                format!("exception in line {line}: {new}because {reason}")
-            }
-        };
+        let why = accepted_why(one);
         let words = one.flaw.words();
         let first = words.lines().next().unwrap_or_default();
         let line = format!("{criterion} ({}): {first} [{why}]", one.finding.rule);

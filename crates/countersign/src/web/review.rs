@@ -6,7 +6,9 @@ use super::router::Visit;
 use axum::http::StatusCode;
 use axum::response::Response;
 use countersign_app::Failure;
+use crate::output::accepted_why;
 use countersign_app::answer::v1::State;
+use countersign_app::answer::v1::baseline::Accepted;
 use countersign_app::decide::{Action, REASON_BYTES_MAX};
 use countersign_app::find::{self, no_ledger};
 use countersign_app::page::{self, Cell, Matrix, ReviewView};
@@ -41,6 +43,7 @@ pub async fn page(visit: &Visit, status: StatusCode, refused: Option<Refused>) -
                 (rounds(&view))
                 (matrix(&view.matrix))
                 (elsewhere(&view.elsewhere))
+                (accepted(&view.verdict.accepted))
                 @for shown in &view.files { (file(shown)) }
                 (other_files(&view))
             }
@@ -212,6 +215,28 @@ fn cell_of(cell: Option<Cell>) -> Markup {
         span .cell.(class) {
             span aria-hidden="true" { (sign) }
             span .vh { (cell_words(cell)) }
+        }
+    }
+}
+
+/// What fails and does not block.
+fn accepted(accepted: &[Accepted]) -> Markup {
+    const LISTED: usize = 200;
+    html! {
+        @if !accepted.is_empty() {
+            section .card aria-labelledby="accepted-title" {
+                div .cardhead { h2 id="accepted-title" { "Accepted findings" } span .dim { (accepted.len()) " that do not block" } }
+                ul .rows.plain {
+                    @for one in accepted.iter().take(LISTED) {
+                        li {
+                            b { (visible_line(one.finding.criterion.as_deref().unwrap_or("the whole"))) } " "
+                            @if let Some(place) = &one.flaw.location { code { (visible_line(&place.to_string())) } " " }
+                            (visible_line(&one.flaw.message)) " " span .dim { "[" (visible_line(&accepted_why(one))) "]" }
+                        }
+                    }
+                    @if accepted.len() > LISTED { li .dim { (accepted.len() - LISTED) " more" } }
+                }
+            }
         }
     }
 }
