@@ -89,7 +89,7 @@ fn honest_18_slow_a_cargo_project_is_tested_in_the_checkout() {
             ),
             (".gitignore", "/target/\n"),
         ],
-        "PATH=$(dirname $CARGO):$PATH cargo test --offline",
+        "env -u CARGO_TARGET_DIR PATH=$(dirname $CARGO):$PATH cargo test --offline",
     );
     honest.proposes("keep: [\"target\"]");
     honest.passes("cargo: run with tests");
