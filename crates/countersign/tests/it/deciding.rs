@@ -10,7 +10,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::process::Stdio;
 
 const REASON: &str = "at the terminal";
-const CHOICES: &str = "  [a]pprove  [r]eject  [f]ix-and-retry  [s]kip\n>";
+const CHOICES: &str = "a reason goes behind a colon, as in r: TEXT\n>";
 
 /// Where a decision comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

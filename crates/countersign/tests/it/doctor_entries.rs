@@ -1,7 +1,7 @@
 //! What `doctor` says about the hooks and servers in the settings of agent programs.
 
 use crate::project;
-use countersign_testkit::{Project, Ran, Running};
+use countersign_testkit::{Project, Ran, Repository, Running};
 use serde_json::Value;
 use std::os::unix::fs::symlink;
 use std::path::Path;
@@ -28,6 +28,7 @@ fn folder(target: &Path) -> tempfile::TempDir {
 #[test]
 fn issue_23_installed_entries_are_shown_with_the_program_that_they_call() {
     let project = project();
+    Repository::at(project.root());
     project.write("a.md", "x");
     let own = folder(Path::new(env!("CARGO_BIN_EXE_countersign")));
     let path = format!("{}:/usr/bin:/bin", own.path().display());

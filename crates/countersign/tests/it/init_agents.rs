@@ -192,7 +192,8 @@ fn what_is_not_as_expected_is_named_and_nothing_changes() {
     let entry = |entry: &str| format!("{{\n  \"mcpServers\": {{\n    \"countersign\": {entry}\n  }}\n}}\n");
     let table = [
         ("claude", ".mcp.json", "{\n  \"a\": 1,\n}\n".to_owned(), 3, "correct the file"),
-        ("claude", ".mcp.json", String::new(), 1, "correct the file"),
+        // An empty file has no line.
+        ("claude", ".mcp.json", String::new(), 0, "correct the file"),
         ("claude", ".mcp.json", "{\n  \"mcpServers\": []\n}\n".to_owned(), 2, "countersign help agents"),
         ("claude", ".mcp.json", "{} // x\n".to_owned(), 1, "correct the file"),
         ("gemini", ".gemini/settings.json", entry("{\"command\": \"other\"}"), 3, "rename it"),
@@ -223,7 +224,7 @@ fn what_is_not_as_expected_is_named_and_nothing_changes() {
         let path = project.path(file).canonicalize().unwrap().display().to_string();
         assert_eq!(
             (error["file"].as_str(), error["line"].as_u64()),
-            (Some(path.as_str()), Some(line)),
+            (Some(path.as_str()), (line > 0).then_some(line)),
             "{agent} {error}"
         );
         assert!(error["hint"].as_str().unwrap().contains(hint), "{error}");
