@@ -142,7 +142,9 @@ impl Kind {
         match self {
             Self::Blocks => (Level::Error, "finding", "A criterion that blocks failed."),
             Self::Advice => (Level::Warning, "advice", "A criterion failed that does not block."),
-            Self::Accepted => (Level::Note, "accepted", "A finding that does not block, for the reason it names."),
+            Self::Accepted => {
+                (Level::Note, "accepted", "A finding that does not block, for the reason it names.")
+            }
             Self::NoVerdict => {
                 (Level::Error, "no_verdict", "A question has no valid answer, so there is no verdict.")
             }

@@ -5,7 +5,9 @@ use crate::output::{accepted_why, gate_words, listed, outcome_words, reasons, to
 use countersign_app::answer::v1::baseline::Accepted;
 use countersign_app::answer::v1::run::{NotRun, Results, TaskResult, TaskState};
 use countersign_app::answer::v1::task::OneTask;
-use countersign_app::answer::v1::{Answer, AssignmentState, Coverage, Failed, Finding, Mistake, ShownFlaw, Verdict};
+use countersign_app::answer::v1::{
+    Answer, AssignmentState, Coverage, Failed, Finding, Mistake, ShownFlaw, Verdict,
+};
 use countersign_core::answer::{Location, ReviewResult};
 use countersign_core::outcome::Outcome;
 use countersign_core::text::counted;
@@ -198,7 +200,8 @@ fn not_judged(coverage: &Coverage) -> Vec<Item> {
     }
     if let Some(first) = coverage.excluded.first() {
         let names: Vec<&str> = coverage.excluded.iter().map(String::as_str).collect();
-        let words = format!("{} excluded from the rules: {}", counted(names.len(), "file", "files"), listed(&names));
+        let words =
+            format!("{} excluded from the rules: {}", counted(names.len(), "file", "files"), listed(&names));
         items.push(Item { place: Some(in_file(first)), ..Item::own(Kind::NotCovered, "excluded", words) });
     }
     items

@@ -3,10 +3,10 @@
 use super::layout::{self, Head, capital, money, shape, state};
 use super::review_files::{elsewhere, file};
 use super::router::Visit;
+use crate::output::accepted_why;
 use axum::http::StatusCode;
 use axum::response::Response;
 use countersign_app::Failure;
-use crate::output::accepted_why;
 use countersign_app::answer::v1::State;
 use countersign_app::answer::v1::baseline::Accepted;
 use countersign_app::decide::{Action, REASON_BYTES_MAX};

@@ -70,7 +70,8 @@ fn a_reason_is_told_once() {
     // Files that were asked about, those whose second reviewer counted as down by then, and those whose both did.
     let groups = text.lines().filter(|line| line.starts_with("no verdict ")).count();
     assert!((2..=3).contains(&groups) && text.matches("resets at 5 pm").count() == groups, "{text}");
-    let down = "first: not asked: `first` counts as down for this round, because 3 questions failed the same way";
+    let down =
+        "first: not asked: `first` counts as down for this round, because 3 questions failed the same way";
     assert_eq!(text.matches(down).count(), 1, "{text}");
     assert!(text.contains(" more: the reviewer was not available"), "{text}");
     let json = project.run(&["show", "--json"]).json();

@@ -68,7 +68,8 @@ fn a_contradiction_is_asked_about_once_more_by_name() {
 fn a_busy_service_is_asked_again_as_it_wishes() {
     let wait = Act::Error { status: 429, kind: "rate_limit_exceeded", message: "slow", retry_after: Some(1) };
     // A reply that broke off was paid for: it is asked for again by the next submission, as with services.
-    for (first, code, asked) in [(Act::error(500, "server_error", "x"), 0, 2), (wait, 0, 2), (Act::Cut, 4, 1)] {
+    for (first, code, asked) in [(Act::error(500, "server_error", "x"), 0, 2), (wait, 0, 2), (Act::Cut, 4, 1)]
+    {
         let bench = configured(Responses::scripted(vec![first], Act::ruling("Complete", true, "")));
         bench.run_configured(&[]).exits(code);
         assert_eq!(bench.service.asked().len(), asked);
