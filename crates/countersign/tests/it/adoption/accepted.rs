@@ -62,6 +62,13 @@ fn issue_20_what_was_there_before_a_change_does_not_block() {
     project.write("a.md", lines(20, &[(2, "OLD BAD"), (12, "new")]));
     let json = project.run(&["review", "--change", "--json"]).exits(0).json();
     assert_eq!(accepted(&json), [("already_there".to_owned(), 2)]);
+    // Every format shows them, with the reason, and none as a failure.
+    let report = |format: &str| project.run(&["show", "--format", format]).exits(0).stdout;
+    for format in ["github", "sarif", "junit", "gitlab", "rdjson", "markdown"] {
+        let text = report(format);
+        assert!(text.contains("it says OLD BAD [already there]"), "{format}: {text}");
+    }
+    assert!(!report("junit").contains("<failure"), "{}", report("junit"));
     assert_eq!(json["findings"], json!([]));
     let text = project.run(&["review", "--change"]).exits(0).stdout;
     assert!(
