@@ -66,7 +66,9 @@ fn issue_20_what_was_there_before_a_change_does_not_block() {
     let report = |format: &str| project.run(&["show", "--format", format]).exits(0).stdout;
     for format in ["github", "sarif", "junit", "gitlab", "rdjson", "markdown"] {
         let text = report(format);
-        assert!(text.contains("it says OLD BAD [already there]"), "{format}: {text}");
+        // Some formats escape brackets.
+        let said = text.split("it says OLD BAD ").nth(1).unwrap_or_default();
+        assert!(said.trim_start_matches(['\\', '[']).starts_with("already there"), "{format}: {text}");
     }
     assert!(!report("junit").contains("<failure"), "{}", report("junit"));
     assert_eq!(json["findings"], json!([]));
