@@ -179,10 +179,10 @@ fn items_of(kind: Kind, finding: &Finding) -> Vec<Item> {
 
 /// A finding that is accepted, with the reason.
 fn accepted(one: &Accepted) -> Vec<Item> {
-    let finding = Finding { findings: vec![ShownFlaw::from(one.flaw.clone())], ..one.finding.clone() };
-    let mut items = items_of(Kind::Accepted, &finding);
-    items.iter_mut().for_each(|item| item.message.push_str(&format!(" [{}]", accepted_why(one))));
-    items
+    let mut shown = ShownFlaw::from(one.flaw.clone());
+    shown.flaw.message.push_str(&format!(" [{}]", accepted_why(one)));
+    let finding = Finding { findings: vec![shown], feedback: String::new(), ..one.finding.clone() };
+    items_of(Kind::Accepted, &finding)
 }
 
 fn not_judged(coverage: &Coverage) -> Vec<Item> {
