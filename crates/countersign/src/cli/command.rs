@@ -10,8 +10,8 @@ use std::path::PathBuf;
 pub const HEADINGS: &[(&str, &[&str])] = &[
     ("Judge", &["review", "ci", "rule", "dispute"]),
     ("Decide (people only, recorded)", &["approve", "reject", "fix", "skip", "unblock", "withdraw"]),
-    ("Look", &["open", "status", "show", "log", "costs", "watch", "tui", "reconcile", "ledger"]),
-    ("Doors", &["run", "retry", "output", "stop", "task", "hook", "qr", "mcp", "serve"]),
+    ("Look", &["status", "show", "log", "costs", "watch", "tui", "reconcile", "ledger"]),
+    ("Doors", &["run", "retry", "output", "stop", "task", "hook", "qr", "mcp", "serve", "open"]),
     (
         "Set up",
         &[
