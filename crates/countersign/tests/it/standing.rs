@@ -19,6 +19,17 @@ passed = os.path.getsize(log) > 3
 print(json.dumps({'passed': passed, 'feedback': 'f', 'criteria_results': [
     {'criterion': c['name'], 'passed': passed, 'feedback': 'found it'} for c in brief['assignment']['criteria']]}))
 ";
+/// The same for six at once: none is answered before all have asked.
+const FAILS_THREE_OF_SIX: &str = "\
+import json, os, sys, time
+brief, log = json.load(sys.stdin), os.path.join(os.path.dirname(__file__), 'asked')
+with open(log, 'a') as file: file.write('x')
+passed = os.path.getsize(log) > 3
+until = time.monotonic() + 60
+while os.path.getsize(log) < 6 and time.monotonic() < until: time.sleep(0.01)
+print(json.dumps({'passed': passed, 'feedback': 'f', 'criteria_results': [
+    {'criterion': c['name'], 'passed': passed, 'feedback': 'found it'} for c in brief['assignment']['criteria']]}))
+";
 const FAILS_ALL: &str = "\
 import json, sys
 brief = json.load(sys.stdin)
@@ -97,11 +108,11 @@ fn reroll_asking_again_until_it_passes_counts_for_no_review_hook_or_subject() {
 
 #[test]
 fn reroll_many_at_once_leave_the_failure_standing() {
-    let (project, _repository) = started(FAILS_THREE);
+    let (project, _repository) = started(FAILS_THREE_OF_SIX);
     let args = ["review", "--change", "--no-cache"];
     let running: Vec<_> = (0..6).map(|_| project.start(&args)).collect();
     running.into_iter().for_each(|one| drop(one.wait()));
-    assert!(project.read(".judge/asked").len() > 3, "one of them passed");
+    assert_eq!(project.read(".judge/asked").len(), 6, "three of them passed");
     review(&project, &[]).exits(1);
     assert!(is_held(&project, "s-1"));
     project.run(&["log", "--verify"]).exits(0);
