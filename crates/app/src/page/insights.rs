@@ -50,7 +50,9 @@ pub async fn insights(ledger: Option<&Ledger>, days: u32) -> Result<Insights, Fa
     let mut reviewers: Vec<String> = costs.rows.iter().filter_map(|row| row.reviewer.clone()).collect();
     reviewers.sort();
     reviewers.dedup();
-    let (mut ends, mut passed, mut overridden, mut settled) = (vec![], 0, 0, 0);
+    let (mut passed, mut overridden, mut settled) = (0, 0, 0);
+    // Open and settled reviews may have the same outcome.
+    let mut by_words: BTreeMap<String, u64> = BTreeMap::new();
     for count in &counts {
         let Some(standing) = count.standing else { continue };
         settled += count.reviews;
@@ -59,9 +61,10 @@ pub async fn insights(ledger: Option<&Ledger>, days: u32) -> Result<Insights, Fa
             Outcome::Overridden => overridden += count.reviews,
             _ => {}
         }
-        ends.push(Share { words: standing.to_string(), count: count.reviews });
+        *by_words.entry(standing.to_string()).or_default() += count.reviews;
     }
-    ends.sort_by(|a, b| b.count.cmp(&a.count).then_with(|| a.words.cmp(&b.words)));
+    let mut ends: Vec<Share> = by_words.into_iter().map(|(words, count)| Share { words, count }).collect();
+    ends.sort_by_key(|share| std::cmp::Reverse(share.count));
     let bars = bars(&costs, &reviewers);
     Ok(Insights { days, costs, bars, reviewers, ends, passed, overridden, settled })
 }

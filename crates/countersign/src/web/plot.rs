@@ -28,11 +28,11 @@ pub fn costs(bars: &[Bar]) -> Markup {
     let (first, last) = (bars.first().map_or("", |bar| &bar.day), bars.last().map_or("", |bar| &bar.day));
     html! {
         svg viewBox={ "0 0 " (WIDTH) " 190" } role="img" aria-labelledby="cost-plot" {
-            title id="cost-plot" { "Cost per day from " (first) " to " (last) ": at most " (dollars(most)) " a day, " (dollars(all)) " in all" }
+            title id="cost-plot" { "Cost per day from " (first) " to " (last) ": at most " (dollars(most.min(all))) " a day, " (dollars(all)) " in all" }
             line .ax x1=(LEFT) x2=(WIDTH) y1=(BASE) y2=(BASE) {}
             line .ax x1=(LEFT) x2=(WIDTH) y1=(TOP) y2=(TOP) {}
             text x=(LEFT - 6) y=(BASE + 4) text-anchor="end" { "$0" }
-            text x=(LEFT - 6) y=(TOP + 4) text-anchor="end" { (dollars(most)) }
+            @if all > 0 { text x=(LEFT - 6) y=(TOP + 4) text-anchor="end" { (dollars(most)) } }
             text x=(LEFT) y="186" { (first) }
             @if first != last { text x=(WIDTH) y="186" text-anchor="end" { (last) } }
             @for (n, bar) in bars.iter().enumerate() {
