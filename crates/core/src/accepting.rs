@@ -78,16 +78,19 @@ impl Accepting {
         self.baseline.is_empty() && self.exceptions.is_empty()
     }
 
-    /// Why a flaw of a criterion is accepted, if it is. What is certain comes before what needs a person.
+    /// Why a flaw of a criterion is accepted, if it is. What is certain comes before what needs a person. Of a change a line
+    /// that it touched is no debt: it may be a copy of one that is still there, and is not seen beside it.
     pub fn accepts(
         &self,
         (rule, criterion): (&str, &str),
         flaw: &Flaw,
         files: &[Material],
+        is_change: bool,
     ) -> Option<AcceptedBy> {
         let is_debt = |debt: &&Debt| {
             debt.fingerprint == flaw.fingerprint
                 && debt.rule == rule
+                && (!is_change || flaw.untouched || debt.digest.is_some())
                 && debt.is_in(files)
                 && fold_name(&debt.criterion) == fold_name(criterion)
         };
@@ -151,7 +154,7 @@ impl Exception {
 }
 
 /// The exceptions in a file. A comment behind text is about its own line; one that stands alone is about the next line that
-/// is no exception.
+/// is more than such a comment.
 pub fn exceptions(file: &str, text: &str) -> Vec<Written> {
     if !text.contains(MARKER) {
         return vec![];
@@ -160,7 +163,8 @@ pub fn exceptions(file: &str, text: &str) -> Vec<Written> {
     let read: Vec<_> = lines.iter().map(|line| read(file, line)).collect();
     let found = read.iter().enumerate().filter_map(|(at, found)| Some((at, found.as_ref()?)));
     let written = found.map(|(at, Read { allows, reason, is_alone })| {
-        let next = (at + 1..lines.len()).find(|next| read[*next].is_none());
+        let next =
+            (at + 1..lines.len()).find(|next| read[*next].as_ref().is_none_or(|other| !other.is_alone));
         let about = if *is_alone { next.unwrap_or(at) } else { at };
         Written {
             exception: Exception {
@@ -202,7 +206,11 @@ fn read(file: &str, line: &str) -> Option<Read> {
     let (before, rest) = line.split_once(MARKER)?;
     let before = before.trim();
     let opener = openers(file).iter().find(|opener| before.ends_with(**opener))?;
-    let (allows, reason) = rest.split_once(BECAUSE)?;
+    // What stands behind the end of the comment is no reason.
+    let is_last =
+        |closer: &str| rest.find(closer).is_none_or(|at| rest[at + closer.len()..].trim().is_empty());
+    let (allows, reason) =
+        rest.split_once(BECAUSE).filter(|_| CLOSERS.iter().all(|closer| is_last(closer)))?;
     let mut reason = reason.trim();
     for closer in CLOSERS {
         reason = reason.strip_suffix(closer).unwrap_or(reason).trim();
@@ -260,6 +268,9 @@ mod tests {
             ("a.rs", "// countersign: allow r/C", None),
             ("a.rs", "// countersign: allow r/C because", None),
             ("a.rs", "// countersign: allow r because x", None),
+            ("a.rs", "/* countersign: allow r/C because x */\ny();", Some(("r/C", "x", 2))),
+            ("a.rs", "/* countersign: allow r/C because x */ y();", None),
+            ("a.html", "<!-- countersign: allow r/C because x --> <b>", None),
         ];
         for (file, text, expected) in table {
             let found = exceptions(file, text);
@@ -270,6 +281,11 @@ mod tests {
         let two = "// countersign: allow r/A because a\n// countersign: allow r/B because b\nx();\n";
         let about: Vec<_> = exceptions("a.rs", two).iter().map(|one| one.exception.about).collect();
         assert_eq!(about, [3, 3]);
+        // A line with more than the comment is what the one above is about.
+        let stretched =
+            "// countersign: allow r/A because a\ny(); // countersign: allow q/Q because b\nx();\n";
+        let about: Vec<_> = exceptions("a.rs", stretched).iter().map(|one| one.exception.about).collect();
+        assert_eq!(about, [2, 2]);
     }
 
     #[test]
@@ -321,7 +337,7 @@ mod tests {
             ("s", "C", flaw(None, "f1"), None),
         ] {
             assert_eq!(
-                accepting.accepts((rule, criterion), &flaw, &[]),
+                accepting.accepts((rule, criterion), &flaw, &[], false),
                 expected,
                 "{rule}/{criterion} {flaw:?}"
             );
@@ -348,8 +364,17 @@ mod tests {
         };
         let accepting = Accepting { baseline: vec![debt], exceptions: vec![] };
         let flaw = Flaw { fingerprint: Fingerprint::new("f"), ..Flaw::default() };
-        let accepts = |files: &[Material]| accepting.accepts(("r", "C"), &flaw, files);
+        let accepts = |files: &[Material]| accepting.accepts(("r", "C"), &flaw, files, false);
         assert_eq!(accepts(&[file("one")]), Some(AcceptedBy::Baseline));
         assert_eq!((accepts(&[file("two")]), accepts(&[])), (None, None));
+        // Of a change a line that it touched may be a copy.
+        let debt = Debt { digest: None, ..accepting.baseline[0].clone() };
+        let accepting = Accepting { baseline: vec![debt], exceptions: vec![] };
+        for (untouched, is_change, expected) in
+            [(true, true, true), (false, true, false), (false, false, true), (true, false, true)]
+        {
+            let flaw = Flaw { untouched, ..flaw.clone() };
+            assert_eq!(accepting.accepts(("r", "C"), &flaw, &[], is_change).is_some(), expected);
+        }
     }
 }

@@ -153,7 +153,11 @@ fn accepted(
     let is_by_change = submission.change.is_some() && rule.lines == Lines::Changed;
     let by = |flaw: &Flaw| match is_by_change && flaw.is_already_there() {
         true => Some(AcceptedBy::AlreadyThere),
-        false => submission.accepting.accepts((&rule.name, &ruled.criterion), flaw, &submission.files),
+        false => {
+            let (of, is_change) =
+                ((rule.name.as_str(), ruled.criterion.as_str()), submission.change.is_some());
+            submission.accepting.accepts(of, flaw, &submission.files, is_change)
+        }
     };
     let finding = FindingRef { assignment: index, ruling: Some(ruling) };
     let accept = |(flaw, said): (usize, &Flaw)| {

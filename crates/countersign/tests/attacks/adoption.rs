@@ -70,6 +70,41 @@ fn attack_20_a_baseline_that_is_edited_in_the_same_change() {
 }
 
 #[test]
+fn attack_20_a_copy_of_a_line_that_is_in_the_baseline() {
+    let old = "one\nBAD words\nthree\nfour\nfive\nsix\nseven\neight\nnine\nten\neleven\n";
+    let case = excused(12, old);
+    case.project.write("a.md", format!("{old}BAD words\n"));
+    let failed = case.agent(&["review", "--change", "--gate", "--json"]).output().unwrap();
+    let failed: serde_json::Value = serde_json::from_slice(&failed.stdout).unwrap();
+    let entry = json!({
+        "file": "a.md", "rule": "r", "criterion": "Complete", "message": "m",
+        "fingerprint": failed["findings"][0]["findings"][0]["fingerprint"],
+    });
+    case.project.write("a.md", old);
+    case.repository.git(["checkout", "-q", "main"]);
+    case.project.write("countersign.baseline.json", json!({ "version": 1, "findings": [entry] }).to_string());
+    case.repository.commit("the baseline");
+    case.project.trust();
+    case.repository.git(["checkout", "-q", "-b", "copies"]);
+    // Other bytes than those that failed: the old line is not seen beside its copy.
+    case.project.write("a.md", format!("{old}BAD words\nmore\n"));
+    judged(&case.gate());
+    row("a copy of a line that is in the baseline", "review --gate", "judged", "the finding");
+}
+
+#[test]
+fn attack_20_an_exception_of_the_base_is_stretched_over_new_lines() {
+    let comment = "<!-- countersign: allow r/Complete because it is old -->";
+    let case = excused(2, &format!("{comment}\nBAD words\n"));
+    for between in ["BAD new <!-- countersign: allow x/y because z -->", "BAD new"] {
+        case.project.write("a.md", format!("{comment}\n{between}\nBAD words\n"));
+        let ran = case.gate();
+        assert!([1, 3].contains(&ran.code), "{between}: {ran:?}");
+    }
+    row("an exception of the base is stretched over new lines", "review --gate", "judged", "the exception");
+}
+
+#[test]
 fn attack_20_a_finding_that_is_said_to_be_there_already() {
     let text = |lines: &[&str]| lines.iter().map(|line| format!("{line}\n")).collect::<String>();
     let old =

@@ -488,8 +488,15 @@ const ROWS: &[(&str, &[&str])] = &[
     ("delete the hook, the program", &[]),
     ("edit the judged contents", &["attack_18_contents_that_were_edited_are_not_shown"]),
     ("write a ledger of its own", &[]),
-    ("an exception (`countersign: allow", &["attack_20_an_exception_that_is_added_in_the_same_change"]),
+    (
+        "an exception (`countersign: allow",
+        &[
+            "attack_20_an_exception_that_is_added_in_the_same_change",
+            "attack_20_an_exception_of_the_base_is_stretched_over_new_lines",
+        ],
+    ),
     ("a baseline that is written", &["attack_20_a_baseline_that_is_edited_in_the_same_change"]),
+    ("a copy of a line that is in the baseline", &["attack_20_a_copy_of_a_line_that_is_in_the_baseline"]),
     ("work that makes its reviewer say", &["attack_20_a_finding_that_is_said_to_be_there_already"]),
     ("`exclude` for the own work", &["attack_20_excluding_the_work"]),
     ("`--rule`, `--checks-only`", &["attack_20_asking_a_part_of_the_rules"]),
