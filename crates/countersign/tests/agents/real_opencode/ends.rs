@@ -104,7 +104,8 @@ fn issue_23_a_reply_that_is_none_is_not_asked_for_without_end() {
     let bench = bench(Chat::always(Act::Page));
     let json = no_verdict(&bench, bench.run_configured(&[]), "unavailable", "did not send a valid reply");
     let asked = bench.service.asked().len();
-    assert!((3..=5).contains(&asked), "asked {asked} times");
+    // It is ended while it asks once more.
+    assert!((3..=6).contains(&asked), "asked {asked} times");
     assert!(json["cost"]["tokens_in"].is_null(), "{}", json["cost"]);
 }
 

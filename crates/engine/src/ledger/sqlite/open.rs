@@ -142,9 +142,14 @@ fn make_writable(dir: &Path) -> Result<()> {
         let Some(found) = found.filter(|_| !can_write(&path)) else { continue };
         let mut permissions = found.permissions();
         permissions.set_mode(permissions.mode() | OWNER_WRITES);
-        fs::set_permissions(&path, permissions).map_err(|error| {
-            LedgerError::ReadOnly(format!("`{}` is not writable: {}", path.display(), error.kind()))
-        })?;
+        match fs::set_permissions(&path, permissions) {
+            // The last process that had it open has removed it meanwhile.
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                let words = format!("`{}` is not writable: {}", path.display(), error.kind());
+                return Err(LedgerError::ReadOnly(words));
+            }
+            _ => {}
+        }
     }
     Ok(())
 }
@@ -153,7 +158,8 @@ fn make_writable(dir: &Path) -> Result<()> {
 fn beside_writable(dir: &Path) -> bool {
     let own = rustix::process::geteuid().as_raw();
     let is_own = |path: &Path| fs::symlink_metadata(path).is_ok_and(|found| found.uid() == own);
-    beside(dir).iter().all(|path| path.symlink_metadata().is_err() || can_write(path) || is_own(path))
+    // Asked last, because another process may remove it meanwhile.
+    beside(dir).iter().all(|path| can_write(path) || is_own(path) || path.symlink_metadata().is_err())
 }
 
 /// Refuses what cannot be looked at: a question that does not know the earlier answers would be another one.
