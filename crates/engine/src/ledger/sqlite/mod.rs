@@ -22,6 +22,7 @@ use std::path::Path;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 use tokio::sync::{Mutex, OwnedMutexGuard, watch};
+use tokio_util::task::TaskTracker;
 
 pub(super) use damage::explained;
 pub(super) use lease::{Lease, is_alive, process_of};
@@ -41,6 +42,8 @@ pub(super) struct Sqlite {
     /// At most one transaction at a time in this process; the connection rests here in between.
     writer: Arc<Mutex<Option<SqliteConnection>>>,
     poller: Mutex<Weak<Poller>>,
+    /// Pollers, also such as are ending.
+    pollers: TaskTracker,
 }
 
 /// A connection in use. That of a writer comes back to its slot after a successful commit only. Otherwise it is closed,
@@ -105,6 +108,7 @@ impl Sqlite {
             readers,
             writer: Arc::new(Mutex::new(writer)),
             poller: Mutex::new(Weak::new()),
+            pollers: TaskTracker::new(),
         }
     }
 
@@ -154,7 +158,7 @@ impl Sqlite {
         if let Some(poller) = known.upgrade() {
             return Ok(poller);
         }
-        let poller = Poller::start(&self.dir, self.access, self.file, changes.clone()).await?;
+        let poller = Poller::start(&self.dir, self.access, self.file, changes.clone(), &self.pollers).await?;
         let poller = Arc::new(poller);
         *known = Arc::downgrade(&poller);
         Ok(poller)
@@ -191,6 +195,11 @@ impl Sqlite {
             connection.close().await.ok();
         }
         self.readers.close().await;
+        if let Some(poller) = self.poller.lock().await.upgrade() {
+            poller.stop();
+        }
+        self.pollers.close();
+        self.pollers.wait().await;
     }
 }
 

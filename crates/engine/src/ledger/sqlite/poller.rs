@@ -7,18 +7,21 @@
 use super::super::Result;
 use super::open::{Access, identity, options};
 use platform::Writes;
-use sqlx::{ConnectOptions, SqliteConnection};
+use sqlx::{ConnectOptions, Connection, SqliteConnection};
 use std::path::Path;
 use std::time::Duration;
 use tokio::sync::watch;
-use tokio::task::JoinHandle;
 use tokio::time::{sleep, timeout};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 
 /// How long after a write it looks first. From then on it takes twice as long each time, up to [`SLOW`].
 const QUICK: Duration = Duration::from_millis(1);
 const SLOW: Duration = Duration::from_millis(100);
 
-pub struct Poller(JoinHandle<()>);
+/// Ends when it is dropped. Its connection is closed by the task that has it, for which the ledger waits when it is closed:
+/// the last connection tidies up beside the ledger.
+pub struct Poller(CancellationToken);
 
 impl Poller {
     pub(super) async fn start(
@@ -26,15 +29,22 @@ impl Poller {
         access: Access,
         file: Option<(u64, u64)>,
         changes: watch::Sender<u64>,
+        tasks: &TaskTracker,
     ) -> Result<Self> {
         // A connection of its own: the number that is polled changes when *another* connection writes.
         let mut connection = options(dir, access).connect().await?;
         let mut seen = data_version(&mut connection).await?;
         let (dir, mut writes) = (dir.to_owned(), Writes::new(dir));
-        Ok(Self(tokio::spawn(async move {
+        let stop = CancellationToken::new();
+        let stopped = stop.clone();
+        tasks.spawn(async move {
             let mut wait = SLOW;
             loop {
-                if timeout(wait, writes.next()).await.is_ok() {
+                let is_written = tokio::select! {
+                    () = stopped.cancelled() => break,
+                    written = timeout(wait, writes.next()) => written.is_ok(),
+                };
+                if is_written {
                     wait = QUICK;
                     // One commit is several writes.
                     sleep(QUICK).await;
@@ -49,13 +59,19 @@ impl Poller {
                     changes.send_modify(|count| *count += 1);
                 }
             }
-        })))
+            connection.close().await.ok();
+        });
+        Ok(Self(stop))
+    }
+
+    pub(super) fn stop(&self) {
+        self.0.cancel();
     }
 }
 
 impl Drop for Poller {
     fn drop(&mut self) {
-        self.0.abort();
+        self.stop();
     }
 }
 
