@@ -2,7 +2,7 @@
 //! beside them. Nothing here is ever an input of judging, and everything may be removed at any time.
 //!
 //! `FOLDER/ab/cdef…` is the text whose bytes have the digest `abcdef…`, compressed, without secrets, with a seal inside
-//! (see [`sealed`]): a file that was edited or damaged is not shown. It is no proof against a forger with the same account,
+//! (see `sealed`): a file that was edited or damaged is not shown. It is no proof against a forger with the same account,
 //! who can make a new seal.
 
 mod sealed;

@@ -6,6 +6,7 @@ use super::{Git, GitError, Result};
 use sha1::Digest as _;
 use std::collections::VecDeque;
 use std::fmt::Write as _;
+use std::sync::atomic::{AtomicBool, Ordering};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::process::{Child, ChildStdin, ChildStdout};
 
@@ -195,14 +196,15 @@ impl Objects {
             let _ = stdin.write_all(input.as_bytes()).await;
             let _ = stdin.flush().await;
         };
-        let both = async { tokio::join!(ask, read(stdout, names, take)).1 };
+        let is_cut = AtomicBool::new(false);
+        let both = async { tokio::join!(ask, read(stdout, names, take, &is_cut)).1 };
         match self.git.in_time(COMMAND, &mut self.child, both).await {
-            Err(error @ GitError::Unexpected(..)) => Err(self.reason(error).await),
+            Err(error) if is_cut.load(Ordering::Relaxed) => Err(self.reason(error).await),
             done => done,
         }
     }
 
-    /// What git says about an answer that is missing or wrong; the error itself where it says nothing.
+    /// What git says about an answer that is missing; the error itself where it says nothing.
     async fn reason(&mut self, error: GitError) -> GitError {
         let Some(stderr) = self.child.stderr.take() else { return error };
         end(&mut self.child).await;
@@ -295,13 +297,18 @@ async fn read(
     from: &mut BufReader<ChildStdout>,
     names: &[String],
     mut take: impl FnMut(Part<'_>) -> Result<()>,
+    // Whether git has not given the answer: then it may say why.
+    is_cut: &AtomicBool,
 ) -> Result<()> {
     let lost = |error: std::io::Error| GitError::unexpected(COMMAND, error.to_string());
     for name in names {
         let mut line = vec![];
         from.take(LINE_BYTES_MAX).read_until(b'\n', &mut line).await.map_err(lost)?;
         let line = String::from_utf8_lossy(&line).into_owned();
-        let unsaid = || GitError::unexpected(COMMAND, format!("it does not say what `{name}` is"));
+        let unsaid = || {
+            is_cut.store(true, Ordering::Relaxed);
+            GitError::unexpected(COMMAND, format!("it does not say what `{name}` is"))
+        };
         if line.ends_with(" missing\n") {
             take(Part::Missing)?;
             continue;
