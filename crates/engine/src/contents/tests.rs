@@ -1,3 +1,5 @@
+//! Judged contents are kept within their limits, found by digest, and not shown once they were edited.
+
 use super::*;
 use std::fs::Permissions;
 use std::os::unix::fs::{PermissionsExt, symlink};

@@ -104,7 +104,7 @@ const PLACED: &[&str] = &[
     "machine api.example.com login me password {A20}\n",
     "machine api.example.com\n  login me\n  password {A20}\n",
     "default login me password {A20}\n",
-    "//registry.npmjs.org/:_authToken={h8}-{h4}-{h4}-{h4}-{h12}",
+    "//npm.example/:_authToken={h8}-{h4}-{h4}-{h4}-{h12}",
     "//registry.example/:_auth={b43}=",
     "[pypi]\nusername = me\npassword = {A24}\n",
     "{\"auths\": {\"ghcr.io\": {\"auth\": \"bWU6{b28}\"}}}",
